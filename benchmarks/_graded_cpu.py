@@ -8,7 +8,7 @@ import _workloads
 from _cgroup import Cpu, CpuGroup
 
 from evaluator import Task, grade_all
-from evaluator.graders.bench import Isolation
+from evaluator.options import Isolation
 
 _WARM_UP = 20
 

@@ -8,7 +8,7 @@ import _workloads
 
 from evaluator import Task
 from evaluator.engines.worker import Worker
-from evaluator.graders.bench import Options
+from evaluator.options import Options
 from evaluator.sandbox import Sandbox
 
 TESTS = 10

@@ -21,8 +21,8 @@ from _cgroup import Cpu, CpuGroup
 from _graded_cpu import graded, middle
 
 from evaluator import Rollout, Task
-from evaluator.graders.bench import Isolation
 from evaluator.model import Mode
+from evaluator.options import Isolation
 
 _FEW, _MANY = 1, 11
 _MS = 1000

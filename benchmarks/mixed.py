@@ -21,8 +21,8 @@ import _report
 import msgspec
 
 from evaluator.engines import local
-from evaluator.graders.bench import Options
 from evaluator.model import Grade, Kind, Rollout, Task
+from evaluator.options import Options
 from evaluator.sandbox import Settings, Way
 from tests.attacks.corpus import MARK, Attack, Honest, attacks, honest, tasks
 from tests.attacks.left_behind import become_heir, new_since, what_is_there

@@ -23,8 +23,8 @@ import _report
 import _workloads
 
 from evaluator import Rollout, Task, grade_all
-from evaluator.graders.bench import Isolation
 from evaluator.model import Mode
+from evaluator.options import Isolation
 
 _TESTS = 10
 _TARGET = 10.0

@@ -1,4 +1,4 @@
-"""What could not be used of the input files, for the Trouble page and the links to it."""
+"""What could not be used of the input files, for the page Bad lines and the links to it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class BadRow(Protocol):
     def snippet(self) -> str: ...
 
 
-class Trouble(NamedTuple):
+class BadLines(NamedTuple):
     """What could not be used, and how much could."""
 
     problems: Sequence[BadRow]
@@ -58,14 +58,14 @@ class Trouble(NamedTuple):
         return self.commands.get(path) or shlex.join(["rollscope", "formats", path, "--check"])
 
 
-def of_run(run: OpenRun) -> Trouble:
+def of_run(run: OpenRun) -> BadLines:
     """The bad lines of a run's input files: as its manifest has them, or as the index of an ungraded file has them."""
     manifest = run.manifest
     kept: Sequence[BadRow] = manifest.problems
     if isinstance(run.run, IndexedFile):
         kept = list(run.run.problems())
     paths = dict.fromkeys(bad.path for bad in kept)
-    return Trouble(
+    return BadLines(
         kept,
         _total(run),
         manifest.problem_reasons or Counter(map(_reason, kept)),
@@ -83,6 +83,6 @@ def _reason(bad: BadRow) -> str:
 
 
 def link(run: OpenRun, view: View) -> None:
-    """A link to the Trouble page that says how many bad lines there are; nothing if there are none."""
+    """A link to the page Bad lines that says how many bad lines there are; nothing if there are none."""
     if total := _total(run):
-        state.link("trouble", view.place(), f"{counted(total, 'bad input line')} left out")
+        state.link("bad_lines", view.place(), f"{counted(total, 'bad input line')} left out")

@@ -21,10 +21,18 @@ if TYPE_CHECKING:
 _inside: ContextVar[str] = ContextVar("inside", default="")
 
 
+_OLD = {"trouble": "bad_lines"}
+"""Addresses of earlier versions, and the pages that they open."""
+
+
 def pages() -> StreamlitPage:
-    """Declare the pages. Returns the current one."""
+    """Declare the pages. Returns the current one; an old address leads to the page's own."""
     found = [st.Page(state.path(name), title=title, default=name == "overview") for name, title in state.PAGES.items()]
-    return st.navigation(found, position="hidden")
+    old = [st.Page(lambda: None, url_path=name, title=name) for name in _OLD]
+    current = st.navigation([*found, *old], position="hidden")
+    if current.url_path in _OLD:
+        st.switch_page(state.path(_OLD[current.url_path]), query_params=st.query_params.to_dict())
+    return current
 
 
 @contextmanager

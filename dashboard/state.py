@@ -40,7 +40,7 @@ PAGES = {
     "compare": "Compare",
     "audit": "Audit",
     "sql": "SQL",
-    "trouble": "Trouble",
+    "bad_lines": "Bad lines",
 }
 """File name (also the URL's path; `overview` is at `/`) and title of each page."""
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import functools
 import os
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import Unpack
+
+import msgspec
 
 from evaluator.engines import local, warm
 from evaluator.engines.choice import EngineName, engine_named
@@ -14,12 +15,8 @@ from evaluator.engines.kept_grades import cache_settings
 from evaluator.engines.room import MACHINE_WIDE
 from evaluator.engines.single import Place, agrade_one, grade_one
 from evaluator.engines.workers import WORKERS
-from evaluator.graders.bench import Disagreements, Isolation, Options, Unverified
-from evaluator.model import Grade, Kind, Limits, Rollout, Task
-from evaluator.sandbox import Settings
-
-_P = ParamSpec("_P")
-_R = TypeVar("_R")
+from evaluator.model import Grade, Kind, Rollout, Task
+from evaluator.options import Given, Options, options_of, with_preamble
 
 
 def configure(*, workers: int | None = None, machine_wide: bool | None = None) -> None:
@@ -51,15 +48,11 @@ def grade(
     task: Task,
     completion: str,
     *,
-    limits: Limits | None = None,
-    checker: str | None = None,
-    grader: str | None = None,
     kind: Kind | str | None = None,
-    sandbox: Settings | None = None,
-    unverified: Unverified = "keep",
-    disagreement: Disagreements = "unknown",
     engine: EngineName = "local",
     address: str | None = None,
+    options: Options | None = None,
+    **given: Unpack[Given],
 ) -> Grade:
     """Grades one completion of a task.
 
@@ -85,6 +78,7 @@ def grade(
         checker: The comparison rule, such as "floats". None: `floats` for stdin, `value` for call.
         grader: A name with options, such as "tests:reward=fraction", or "FILE.py:FUNCTION". None: `tests`, for a task
             with an answer instead of tests `exact_match`.
+        preamble: Code before every completion, in place of what the tasks say. None: what they say; "": nothing.
         kind: What the text is: "full", "continuation" or "chat". None: it is detected.
         sandbox: How strict it is, and the Python whose packages completions see. None: strict, and this Python with
             numpy alone.
@@ -92,7 +86,11 @@ def grade(
             keeps its reward ("keep") or is `unknown` and has none ("unknown").
         disagreement: A test suite that fails in a process of its own and passes in the completion's is `unknown`
             ("unknown"), is passed and not verified ("keep"), or fails ("fail").
+        unfinished_thinking: A completion that ends while the model is thinking has no code ("no_code"), or the code in
+            its thoughts ("grade").
+        fail_fast, isolation: As in `grade_all`.
         engine, address: As in `grade_all`. With "ray" the machines are taken at the first call, and kept.
+        options: All of these in one record; those that are given beside it win.
 
     Raises:
         SandboxUnavailable: No sandbox can be had on this machine; `rollscope doctor` says why. A sandbox that fails
@@ -101,51 +99,30 @@ def grade(
         EngineError, MissingExtraError: As in `grade_all`.
         ValueError: `kind` is none of the three.
     """
-    asked = _asked(task, completion, limits, checker, grader, kind, sandbox, unverified, disagreement)
-    return grade_one(task, *asked, Place(engine, address))
+    options = options_of(options, given)
+    rollout = _rollout(task, completion, kind)
+    return grade_one(with_preamble(task, options), rollout, options, Place(engine, address))
 
 
-def _asked(
-    task: Task,
-    completion: str,
-    limits: Limits | None = None,
-    checker: str | None = None,
-    grader: str | None = None,
-    kind: Kind | str | None = None,
-    sandbox: Settings | None = None,
-    unverified: Unverified = "keep",
-    disagreement: Disagreements = "unknown",
-) -> tuple[Rollout, Options]:
-    options = Options(
-        limits=limits or Limits(),
-        checker=checker,
-        grader=grader,
-        sandbox=sandbox or Settings(),
-        unverified=unverified,
-        disagreement=disagreement,
-    )
-    rollout = Rollout(
+def _rollout(task: Task, completion: str, kind: Kind | str | None) -> Rollout:
+    return Rollout(
         task_id=task.task_id,
         sample_id=f"{task.task_id}#0",
         completion=completion,
         kind=Kind(kind) if kind else None,
     )
-    return rollout, options
 
 
-def _with_parameters_of(
-    function: Callable[_P, _R],
-) -> Callable[[Callable[..., Coroutine[Any, Any, _R]]], Callable[_P, Coroutine[Any, Any, _R]]]:
-    """Gives an async function the parameters of another, for type checkers and `inspect.signature`."""
-
-    def given(awaited: Callable[..., Coroutine[Any, Any, _R]]) -> Callable[_P, Coroutine[Any, Any, _R]]:
-        return functools.update_wrapper(awaited, function, assigned=())
-
-    return given
-
-
-@_with_parameters_of(grade)
-async def agrade(task: Task, completion: str, **options: Any) -> Grade:
+async def agrade(
+    task: Task,
+    completion: str,
+    *,
+    kind: Kind | str | None = None,
+    engine: EngineName = "local",
+    address: str | None = None,
+    options: Options | None = None,
+    **given: Unpack[Given],
+) -> Grade:
     """`grade`, for `await`: the same arguments, result and exceptions, and the event loop runs on meanwhile.
 
     >>> import asyncio
@@ -159,8 +136,9 @@ async def agrade(task: Task, completion: str, **options: Any) -> Grade:
     It takes no thread of the loop, unless its grader runs no code. A call that is cancelled ends at once, and its
     completion is ended too.
     """
-    place = Place(options.pop("engine", "local"), options.pop("address", None))
-    return await agrade_one(task, *_asked(task, completion, **options), place)
+    options = options_of(options, given)
+    rollout = _rollout(task, completion, kind)
+    return await agrade_one(with_preamble(task, options), rollout, options, Place(engine, address))
 
 
 def grade_all(
@@ -170,15 +148,9 @@ def grade_all(
     workers: int | None = None,
     engine: EngineName = "local",
     address: str | None = None,
-    limits: Limits | None = None,
-    checker: str | None = None,
-    grader: str | None = None,
-    fail_fast: bool = False,
-    isolation: Isolation = "completion",
-    sandbox: Settings | None = None,
-    unverified: Unverified = "keep",
-    disagreement: Disagreements = "unknown",
     cache: bool | str | Path | None = True,
+    options: Options | None = None,
+    **given: Unpack[Given],
 ) -> Iterator[Grade]:
     """Grades many rollouts, as a stream: yields each grade when it is done, so not in the order of the rollouts.
 
@@ -208,7 +180,8 @@ def grade_all(
         fail_fast: Skip a completion's test cases after its first failure; these are `not_run`.
         isolation: "completion": the test cases of a stdin program may share a process, which is faster; "test": each
             has a process of its own.
-        limits, checker, grader, sandbox, unverified, disagreement: As in `grade`.
+        limits, checker, grader, preamble, sandbox: As in `grade`.
+        unverified, disagreement, unfinished_thinking, options: As in `grade`.
         cache: Where grades are kept, and looked for: a folder; True: `rollscope/grades` in the user's cache directory;
             None or False: nowhere. A grade from there is `cached`, and its times are those of the run that made it.
 
@@ -218,17 +191,9 @@ def grade_all(
         MissingExtraError: Ray is not installed.
         ValueError: `workers` is negative. What `rollouts` raises while it is read is raised here too.
     """
-    options = Options(
-        limits=limits or Limits(),
-        checker=checker,
-        grader=grader,
-        fail_fast=fail_fast,
-        isolation=isolation,
-        sandbox=sandbox or Settings(),
-        unverified=unverified,
-        disagreement=disagreement,
-        cache=cache_settings(cache),
-    )
+    options = msgspec.structs.replace(options_of(options, given), cache=cache_settings(cache))
     hands = engine_named(engine, address, options, workers)
+    if options.preamble is not None:
+        tasks = [with_preamble(task, options) for task in (tasks.values() if isinstance(tasks, Mapping) else tasks)]
     graded = local.grade_all(tasks, rollouts, options, workers=workers, engine=hands)
     return (each.grade for each in graded)

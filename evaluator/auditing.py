@@ -16,9 +16,8 @@ from evaluator.checkers import get_checker
 from evaluator.engines.local import grade_all
 from evaluator.graders import GraderError, grader_of
 from evaluator.graders.audit import components_of_kept
-from evaluator.graders.bench import Isolation, Options, UnfinishedThinking
 from evaluator.model import CaseResult, Component, Grade, Kind, Rollout, Task, Verdict
-from evaluator.sandbox import Settings, Strictness
+from evaluator.options import Options
 
 if TYPE_CHECKING:
     from evaluator.runs.reading import Run
@@ -81,7 +80,7 @@ def audit_run(
         get_checker(name)
     report = Audit(str(run.path), [Payer(name) for name in checkers])
     tasks = run.tasks()
-    others = {task.task_id: other for task in tasks if (other := _other_grader(task, run.manifest.grader))}
+    others = {task.task_id: other for task in tasks if (other := _other_grader(task, run.manifest.options.grader))}
     audited = [msgspec.structs.replace(task, grader=None) for task in tasks if task.task_id not in others]
     by_id = {task.task_id: task for task in audited}
 
@@ -119,15 +118,10 @@ def audited_count(run: Run, limit: int | None = None) -> int:
 
 def options_of(run: Run, grader: str | None = None) -> Options:
     """Like the run's, with this grader instead, if any. Never fail-fast: each checker must see every answer."""
-    given = run.manifest
-    return Options(
-        limits=given.limits,
-        checker=given.checker,
-        grader=grader or given.grader,
-        isolation=msgspec.convert(given.isolation, Isolation),
-        unfinished_thinking=msgspec.convert(given.unfinished_thinking, UnfinishedThinking),
-        sandbox=Settings(strictness=msgspec.convert(given.sandbox, Strictness), python=given.interpreter),
-    )
+    given = run.manifest.options
+    return msgspec.structs.replace(
+        given, grader=grader or given.grader, fail_fast=False, preamble=None
+    )  # tasks have it
 
 
 def _kept_grade(rollout: Rollout, cases: Sequence[CaseResult], parts: tuple[Component, ...]) -> Grade:

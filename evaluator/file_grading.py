@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Unpack
 
 import msgspec
 
@@ -36,15 +36,15 @@ from evaluator.formats.dataset import Dataset, load_dataset, load_with_prompts
 from evaluator.formats.growth import Extent, extent_after, same_files
 from evaluator.formats.nemo_gym_sidecars import tasks_file
 from evaluator.formats.readings import dataset_reading, map_of, map_text, rollouts_format
-from evaluator.formats.sources import resolve, typed
+from evaluator.formats.sources import resolve, source_names
 from evaluator.graders import get_grader, needs_tasks, shown_cases
-from evaluator.graders.bench import Disagreements, Isolation, Options, UnfinishedThinking, Unverified
 from evaluator.graders.spec import anchored
 from evaluator.model import Grade, Limits, Rollout, Verdict
+from evaluator.options import Given, Options, Settings, options_of, with_preamble
 from evaluator.runs.files import RunError, is_run, read_manifest
 from evaluator.runs.resuming import folder_from
 from evaluator.runs.schema import Manifest, sample_key
-from evaluator.sandbox import SandboxUnavailable, Settings, python_version
+from evaluator.sandbox import SandboxUnavailable, python_version
 
 if TYPE_CHECKING:
     from evaluator.runs.writing import RunWriter
@@ -80,16 +80,6 @@ def grade_file(
     workers: int | None = None,
     engine: EngineName = "local",
     address: str | None = None,
-    limits: Limits | None = None,
-    checker: str | None = None,
-    grader: str | None = None,
-    preamble: str | None = None,
-    fail_fast: bool = False,
-    isolation: Isolation = "completion",
-    sandbox: Settings | None = None,
-    unverified: Unverified = "keep",
-    disagreement: Disagreements = "unknown",
-    unfinished_thinking: UnfinishedThinking = "no_code",
     format: str | None = None,  # noqa: A002 - as in `load_rollouts`
     field_map: Mapping[str, str] | None = None,
     dataset_format: str | None = None,
@@ -103,6 +93,8 @@ def grade_file(
     on_verdicts: Callable[[Mapping[str, int]], object] | None = None,
     on_problem: OnProblem | None = None,
     stop: threading.Event | None = None,
+    options: Options | None = None,
+    **given: Unpack[Given],
 ) -> GradedFile:
     """Grades a file of rollouts and keeps the grades as a run, as `rollscope grade` does.
 
@@ -124,8 +116,8 @@ def grade_file(
         out: The run's directory, which must be empty or not exist. None: `runs/<stem>-<UTC time>` in the working
             directory, with a number at its end where that is taken.
         workers, engine, address, fail_fast, isolation: As in `grade_all`.
-        limits, checker, grader, sandbox, unverified, disagreement: As in `grade`; files in the working directory.
-        unfinished_thinking: Whether the code in a thinking section that never ends counts ("grade").
+        limits, checker, grader, sandbox, unverified, disagreement, unfinished_thinking, options: As in `grade`; files
+            in the working directory.
         preamble: Code before every completion, in place of what the tasks say. None: what they say; "": nothing.
         format: The name of the rollouts' format, or of the dataset's. None: it is detected.
         field_map: Our names of fields to the file's, such as `{"task_id": "uid"}`; see `load_rollouts`.
@@ -157,52 +149,37 @@ def grade_file(
     from evaluator.runs.writing import RunWriter
 
     files = resolve(rollouts)
-    words = typed(files)
+    words = source_names(files)
     run = default_run(Path(words[0])) if out is None else Path(out)
+    options = options_of(options, given)
     earlier: Manifest | None = None
     if resume or only:
         if out is None:
             raise RunError("resume and only are about a run: name its directory with out")
         if is_run(run):
             earlier = read_manifest(run)
-            grader, checker = grader or earlier.grader, checker or earlier.checker
-            preamble = earlier.preamble if preamble is None else preamble
+            options = _as_before(options, earlier.options)
             if not dataset_format and not dataset_map:
                 dataset_format, dataset_map = earlier.dataset_format, map_of(earlier.dataset_map)
         elif only:
             raise RunError(f"--only: {run} is no run: grade it first")
-    if checker is not None:
-        get_checker(checker)
-    options = Options(
-        limits=limits or Limits(),
-        checker=checker,
-        grader=_grader_text(grader),
-        fail_fast=fail_fast,
-        isolation=isolation,
-        sandbox=_anchored(sandbox or Settings()),
-        unverified=unverified,
-        disagreement=disagreement,
-        unfinished_thinking=unfinished_thinking,
+    if options.checker is not None:
+        get_checker(options.checker)
+    options = msgspec.structs.replace(
+        options,
+        grader=_grader_text(options.grader),
+        sandbox=_anchored(options.sandbox),
         cache=cache_settings(cache, reads=only is None),
     )
     tasks = _dataset_files(files, dataset, format, options.grader)
     extent, grown = _extent(tasks, files, options.grader, earlier)
     manifest = Manifest(
-        dataset=str(dataset or typed(tasks)[0]),
+        dataset=str(dataset or source_names(tasks)[0]),
         dataset_hash=extent.digest if extent else dataset_hash(tasks),
         dataset_bytes=extent.size if extent else None,
         rollouts=words[0],
         more_rollouts=tuple(words[1:]),
-        checker=checker,
-        grader=options.grader,
-        preamble=preamble,
-        limits=options.limits,
-        sandbox=options.sandbox.strictness,
-        isolation=isolation,
-        unverified=unverified,
-        disagreement=disagreement,
-        unfinished_thinking=unfinished_thinking,
-        fail_fast=fail_fast,
+        options=msgspec.structs.replace(options, cache=None),
         evaluator_version=evaluator.__version__,
         python=python_version(options.sandbox.python),
         folder=folder_from(run),
@@ -215,7 +192,6 @@ def grade_file(
         dataset_map=map_text(dataset_map),
         limit=limit,
         only=only,
-        interpreter=options.sandbox.python,
         cache=_cache_text(cache),
     )
 
@@ -227,9 +203,7 @@ def grade_file(
             on_problem(problem)
 
     data = _dataset(manifest, files, tasks, field_map, dataset_map, bad_line)
-    if preamble is not None:
-        for task in data.tasks:
-            task.preamble = preamble
+    given_tasks = [with_preamble(task, options) for task in data.tasks]
     rows_format = rollouts_format(format, dataset_format)
     found = load_rollouts(files, rows_format, field_map=field_map, on_problem=bad_line)
     found = itertools.islice(data.named(require_rows(found, files)), limit)
@@ -238,7 +212,7 @@ def grade_file(
     writer = RunWriter.create(run, manifest, resume=resume or bool(only), grown=grown)
     manifest = writer.manifest  # of a resumed run, the one that is there
     try:
-        for task in data.tasks:
+        for task in given_tasks:
             writer.add_task(task, shown_cases(task, options.grader))
         wanted = _Wanted(found, writer, again, resume=resume)
         stop = stop or threading.Event()
@@ -246,7 +220,7 @@ def grade_file(
             on_start(wanted.total(limit, files))
         began, graded, cached = time.monotonic(), 0, 0
         batches = local.grade_batches(
-            data.tasks,
+            given_tasks,
             iter(wanted),
             options,
             workers=workers,
@@ -363,6 +337,13 @@ class _Wanted:
         return max(min(known) - len(done), 0) if known else None
 
 
+def _as_before(options: Options, earlier: Options) -> Options:
+    """The options of a resumed run: what is not given holds as before."""
+    kept = ("grader", "checker", "preamble")
+    changes = {name: getattr(earlier, name) for name in kept if getattr(options, name) is None}
+    return msgspec.structs.replace(options, **changes)
+
+
 def _grader_text(grader: str | None) -> str | None:
     """The grader in a text that means the same in every folder. Raises `GraderError`."""
     if grader is None:
@@ -422,7 +403,7 @@ def _dataset(
 ) -> Dataset:
     own, of_rollouts = (manifest.dataset_format, dataset_map), (manifest.format, field_map)
     name, names = dataset_reading(tasks[0], own, of_rollouts)
-    if needs_tasks(manifest.grader):
+    if needs_tasks(manifest.options.grader):
         return load_dataset(tasks, name, field_map=names, on_problem=tell)
     return load_with_prompts(
         rollouts,

@@ -10,7 +10,7 @@ import pytest
 
 from evaluator.engines.local import grade_all
 from evaluator.formats import load_rollouts, load_tasks
-from evaluator.graders.bench import Isolation, Options
+from evaluator.options import Isolation, Options
 from evaluator.runs.export import export
 from evaluator.runs.reading import Manifest, Run, RunWriter
 from tests.sandbox.programs_that_leave_something import PUT_RIGHT, SEEN

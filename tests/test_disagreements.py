@@ -61,7 +61,7 @@ def test_disagreement_is_kept_where_that_is_asked(
     summary = json.loads(rollscope(*asked, cwd=tmp_path).stdout)
     assert (summary["pass_at_1"]["value"], summary["unverified_rewarded"]) == (passed, rewarded)
     assert (summary["disagreements"], summary["mean_reward_bounds"]) == (1, bounds)
-    assert Run.open(tmp_path / "run").manifest.disagreement == (options[-1] if options else "unknown")
+    assert Run.open(tmp_path / "run").manifest.options.disagreement == (options[-1] if options else "unknown")
 
 
 def test_trainers_get_no_reward_or_a_failure_and_the_batch_goes_on() -> None:

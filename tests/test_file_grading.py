@@ -162,7 +162,7 @@ def test_a_run_keeps_its_grader_and_checker_wherever_it_is_resumed(
     Path("own.py").write_text("RUNS_CODE = False\ndef half(task, rollout, bench):\n    return 0.5\n")
     done = grade_file("r.jsonl", "d.jsonl", out="run", grader="own.py:half", checker="tokens", limit=1)
     manifest = Run.open("run").manifest
-    assert (done.graded, manifest.grader, manifest.checker) == (1, f"{folder}/own.py:half", "tokens")
+    assert (done.graded, manifest.options.grader, manifest.options.checker) == (1, f"{folder}/own.py:half", "tokens")
     (folder / "elsewhere").mkdir()
     monkeypatch.chdir("elsewhere")
     assert grade_file("../r.jsonl", "../d.jsonl", out="../run", resume=True).graded == 2
@@ -172,7 +172,7 @@ def test_a_run_keeps_its_grader_and_checker_wherever_it_is_resumed(
 def test_a_resumed_run_keeps_its_preamble_and_takes_no_other() -> None:
     grade_file("r.jsonl", "d.jsonl", out="run", preamble="import math", limit=1)
     grade_file("r.jsonl", "d.jsonl", out="run", resume=True)
-    assert Run.open("run").manifest.preamble == "import math"
+    assert Run.open("run").manifest.options.preamble == "import math"
     with pytest.raises(RunError, match="was graded with preamble one of 1 lines, not one of 2 lines"):
         grade_file("r.jsonl", "d.jsonl", out="run", preamble="import re\nimport math", resume=True)
 

@@ -9,9 +9,9 @@ from evaluator.engines.worker import Worker
 from evaluator.formats import apps, livecodebench, nemo_gym
 from evaluator.formats.trainer_tests import task_from
 from evaluator.given_tests import About, cases_from
-from evaluator.graders.bench import Options
-from evaluator.graders.look import look_at
+from evaluator.graders.lint import lint
 from evaluator.model import Mode, Rollout, Task, TestCase
+from evaluator.options import Options
 from evaluator.sandbox import Sandbox
 
 ANY = About("f")
@@ -144,7 +144,7 @@ def test_some_lines_with_carriage_returns_are_named_as_the_cause_and_before(work
     for code, verdict in ((wrong, "wrong_answer"), ("print({'yes': 6}[input()])", "runtime_error")):
         grade = worker.grade(task, Rollout(task_id="1", completion=code))
         assert (grade.verdict, "carriage returns" in (grade.error or "")) == (verdict, True), grade.error
-    assert [*look_at(task)] == ["test 0: its input has carriage returns, which input() keeps"]
+    assert [*lint(task)] == ["test 0: its input has carriage returns, which input() keeps"]
 
 
 def test_both_readings_stay_when_a_task_is_written_as_a_native_row() -> None:

@@ -12,6 +12,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 BASE = {
     "model",
+    "options",
     "task_parts",
     "task_rows",
     "given_tests",
@@ -114,7 +115,7 @@ def test_the_library_knows_no_page(folder: str, refused: tuple[str, ...]) -> Non
 
 PAGE_FOLDERS = {
     "overview": (), "rollouts": (), "why": (), "completion": ("why",), "tasks": ("completion",),
-    "rewards": (), "compare": (), "audit": (), "sql": (), "trouble": (),
+    "rewards": (), "compare": (), "audit": (), "sql": (), "bad_lines": (),
 }  # fmt: skip
 """The folders of `dashboard/` that belong to a page, and those of other pages that they use. The rest is shared."""
 

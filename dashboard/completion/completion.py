@@ -126,7 +126,7 @@ def _unverified(screen: Screen, rollout: RolloutRecord) -> None:
     effect = ""
     if rollout.reward is not None:
         effect = " It keeps its verdict and reward; with --unverified unknown it would be unknown, without a reward."
-    elif rollout.verdict == Verdict.UNKNOWN and screen.run.manifest.unverified == "unknown":
+    elif rollout.verdict == Verdict.UNKNOWN and screen.run.manifest.options.unverified == "unknown":
         effect = " So it is unknown and has no reward; with --unverified keep its test cases would decide."
     why = (rollout.unverified_reason or NO_REASON).removesuffix(".")
     facts.banner(f"not verified: {why}.{effect}", warn=True)

@@ -156,7 +156,7 @@ def _text_area(screen: Screen, rollout: RolloutRecord, record: TaskRecord | None
 
 def _run(screen: Screen, rollout: RolloutRecord, task: Task, text: str, index: int | None, times: int) -> None:
     manifest = screen.run.manifest
-    grader = trial_run.trial_grader(manifest.grader)
+    grader = trial_run.trial_grader(manifest.options.grader)
     grades = tuple(trial_run.trial_grade(task, grader, text, index, manifest) for _ in range(times))
     _session().reruns[_identity(screen, rollout)] = Rerun(text, index, grades)
 

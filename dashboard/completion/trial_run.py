@@ -6,7 +6,7 @@ the functions here.
 
 from __future__ import annotations
 
-from typing import NamedTuple, get_args
+from typing import NamedTuple
 
 import msgspec
 import streamlit as st
@@ -18,9 +18,9 @@ from dashboard.queries import listing, records
 from dashboard.queries.records import TaskRecord
 from dashboard.text import case_view, code_view, diff_view
 from evaluator.graders import GraderError, needs_tasks, traits
-from evaluator.graders.bench import Disagreements
 from evaluator.graders.spec import names_file
 from evaluator.model import NO_REASON, CaseResult, Grade, Kind, Mode, Task
+from evaluator.options import Settings
 from evaluator.runs.reading import Manifest
 
 _RESULT = "trial_result"
@@ -68,7 +68,7 @@ def offer(screen: Screen, record: TaskRecord, index: int | None) -> None:
         if one or every:
             chosen = index if one else None
             with st.spinner("Running in the sandbox"):
-                grade = trial_grade(task, trial_grader(manifest.grader), text, chosen, manifest)
+                grade = trial_grade(task, trial_grader(manifest.options.grader), text, chosen, manifest)
                 st.session_state[_RESULT] = Trial(task.task_id, chosen, text, grade)
         _result(record)
 
@@ -101,7 +101,7 @@ def trial_grader(grader: str | None) -> str | None:
 
 def nothing_to_run(task: Task, manifest: Manifest) -> str | None:
     """Why a task of this run has no trial runs, in one line; None if it has."""
-    grader = trial_grader(manifest.grader)
+    grader = trial_grader(manifest.options.grader)
     if not needs_tasks(grader):
         return "The rollouts came with these rewards: there is nothing to run."
     if traits(task, grader).waits:
@@ -111,7 +111,7 @@ def nothing_to_run(task: Task, manifest: Manifest) -> str | None:
 
 def runs_code(task: Task, manifest: Manifest) -> bool:
     """Whether a trial run runs code; an answer is only compared."""
-    return traits(task, trial_grader(manifest.grader)).runs_code
+    return traits(task, trial_grader(manifest.options.grader)).runs_code
 
 
 def trial_grade(
@@ -126,26 +126,24 @@ def trial_grade(
 
     if index is not None and task.mode in (Mode.CALL, Mode.STDIN):
         task = msgspec.structs.replace(task, cases=tuple(c for c in task.cases if c.index == index), weights=None)
-    rules = manifest or Manifest()
-    return grade(
-        task,
-        text,
+    options = (manifest or Manifest()).options
+    options = msgspec.structs.replace(
+        options,
         grader=grader,
-        kind=Kind.FULL,
-        limits=rules.limits,
-        checker=rules.checker,
-        unverified="unknown" if rules.unverified == "unknown" else "keep",
-        disagreement=next((word for word in get_args(Disagreements) if word == rules.disagreement), "unknown"),
+        sandbox=Settings(),
+        fail_fast=False,
+        preamble=None,  # of which the task knows
     )
+    return grade(task, text, kind=Kind.FULL, options=options)
 
 
 def unlike_the_run(manifest: Manifest) -> list[str]:
     """What a trial run has that the run had not, one sentence each."""
-    said = []
-    if manifest.interpreter:
-        said.append(f"The run used the Python at {manifest.interpreter}; here, code runs on this server's own.")
-    if manifest.sandbox != "strict":
-        said.append(f"The run's sandbox was {manifest.sandbox}; here, it is strict.")
+    said, sandbox = [], manifest.options.sandbox
+    if sandbox.python:
+        said.append(f"The run used the Python at {sandbox.python}; here, code runs on this server's own.")
+    if sandbox.strictness != "strict":
+        said.append(f"The run's sandbox was {sandbox.strictness}; here, it is strict.")
     return said
 
 

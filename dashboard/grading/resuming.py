@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
+
+import msgspec
 
 import evaluator
 from dashboard import sandbox_state
@@ -12,13 +14,12 @@ from dashboard.grading.grading_jobs import jobs
 from dashboard.workspace import OpenRun
 from evaluator.formats.readings import map_of
 from evaluator.graders import GraderError
+from evaluator.options import Settings
 from evaluator.runs.reading import Run
 from evaluator.runs.resuming import input_path
-from evaluator.sandbox import Settings
 
 if TYPE_CHECKING:
     from evaluator.file_grading import GradedFile
-    from evaluator.graders.bench import Disagreements, Isolation, UnfinishedThinking, Unverified
 
 
 def refusal(run: OpenRun | Run) -> str | None:
@@ -33,10 +34,10 @@ def refusal(run: OpenRun | Run) -> str | None:
         path = input_path(run.path, manifest, name)
         if not name or not path.exists():
             return f"The file of its {what} is missing: {path if name else 'the run does not name it'}."
-    if manifest.interpreter is not None or manifest.sandbox != "strict":
+    if manifest.options.sandbox.python is not None or manifest.options.sandbox.strictness != "strict":
         return "It was graded with a Python or a sandbox of its own."
     try:
-        refused = sandbox_state.grader_refusal(manifest.grader) if manifest.grader else None
+        refused = sandbox_state.grader_refusal(manifest.options.grader) if manifest.options.grader else None
     except GraderError as error:
         refused = str(error)
     return refused or sandbox_state.refusal()
@@ -57,16 +58,7 @@ def _work(run: OpenRun | Run) -> partial[GradedFile]:
         _input(run, manifest.dataset),
         out=run.path,
         workers=manifest.workers,
-        limits=manifest.limits,
-        checker=manifest.checker,
-        grader=manifest.grader,
-        preamble=manifest.preamble,
-        fail_fast=manifest.fail_fast,
-        isolation=cast("Isolation", manifest.isolation),
-        unverified=cast("Unverified", manifest.unverified),
-        disagreement=cast("Disagreements", manifest.disagreement),
-        unfinished_thinking=cast("UnfinishedThinking", manifest.unfinished_thinking),
-        sandbox=Settings(),
+        options=msgspec.structs.replace(manifest.options, sandbox=Settings()),
         format=manifest.format,
         field_map=map_of(manifest.field_map),
         dataset_format=manifest.dataset_format,

@@ -22,7 +22,7 @@ _POLL_S = 1.0
 
 def degraded(run: OpenRun) -> None:
     """For a run that was graded with `--sandbox degraded`."""
-    if run.manifest.sandbox != "degraded":
+    if run.manifest.options.sandbox.strictness != "degraded":
         return
     lacking = [layer.removeprefix(_UNPROVED) for layer in run.manifest.layers if layer.startswith(_UNPROVED)]
     if lacking:

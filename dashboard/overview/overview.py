@@ -235,7 +235,7 @@ def unverified(screen: Screen) -> None:
     found = aggregates.unverified_reasons(screen.run, screen.view.filter)
     if not found.rows:
         return
-    reward = "without a reward" if screen.run.manifest.unverified == "unknown" else "with their reward"
+    reward = "without a reward" if screen.run.manifest.options.unverified == "unknown" else "with their reward"
     facts.section(f"Not verified, {reward}{_of(found, 'reason')} (click for the rollouts)")
     bars.unverified(found.rows, screen.view, _REASONS_SHOWN)
 
@@ -248,29 +248,29 @@ def provenance(run: OpenRun) -> None:
     if run.recorded:
         return
     manifest = run.manifest
-    limits, preamble = manifest.limits, manifest.preamble
-    short = [manifest.grader or "tests", manifest.checker or "each task's checker"]
-    if manifest.grader != "stored":
+    limits, preamble = manifest.options.limits, manifest.options.preamble
+    short = [manifest.options.grader or "tests", manifest.options.checker or "each task's checker"]
+    if manifest.options.grader != "stored":
         layers = f" ({counted(len(manifest.layers), 'layer')})" if manifest.layers else ""
-        short += [f"{limits.wall_s:g} s", f"{limits.memory_mb:g} MiB", f"{manifest.sandbox}{layers}"]
+        short += [f"{limits.wall_s:g} s", f"{limits.memory_mb:g} MiB", f"{manifest.options.sandbox.strictness}{layers}"]
     short.append(manifest.created[:10])
     ran = [
-        ("checker", manifest.checker or _CHECKERS),
+        ("checker", manifest.options.checker or _CHECKERS),
         *([] if preamble is None else [("preamble", _preamble(preamble))]),
         ("wall", f"{limits.wall_s:g} s"),
         ("CPU", f"{limits.cpu_s:g} s"),
         ("memory", f"{limits.memory_mb:g} MiB"),
-        ("isolation", manifest.isolation),
-        ("sandbox", manifest.sandbox),
+        ("isolation", manifest.options.isolation),
+        ("sandbox", manifest.options.sandbox.strictness),
         ("layers", ", ".join(manifest.layers) or "unknown"),
     ]
     with st.expander(escape.markdown(f"Graded: {' · '.join(short)}")):
         facts.line(
             [
-                ("grader", manifest.grader or "tests, unless the task names one"),
-                *(ran if manifest.grader != "stored" else ()),
-                ("not verified", manifest.unverified),
-                ("disagreement", manifest.disagreement),
+                ("grader", manifest.options.grader or "tests, unless the task names one"),
+                *(ran if manifest.options.grader != "stored" else ()),
+                ("not verified", manifest.options.unverified),
+                ("disagreement", manifest.options.disagreement),
                 ("created", manifest.created),
                 ("evaluator", manifest.evaluator_version),
                 ("Python", manifest.python),

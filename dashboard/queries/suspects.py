@@ -94,7 +94,7 @@ def _read(run: OpenRun, size: int | None, text: str | None, cases: str | None) -
     task = records.decoded(text, Task)
     if task is None:
         return []
-    return list(findings(task, records.decoded(cases, list[TestCase]) or [], run.manifest.checker))
+    return list(findings(task, records.decoded(cases, list[TestCase]) or [], run.manifest.options.checker))
 
 
 def _add(run: OpenRun, found: Iterable[tuple[str, Finding]]) -> None:

@@ -172,7 +172,7 @@ def wall_times(screen: Screen) -> Drawn | str:
     found = distributions.wall_times(screen.run, screen.view.filter)
     if not found:
         return "No rollout in the filter has a wall time."
-    limits = screen.run.manifest.limits
+    limits = screen.run.manifest.options.limits
     lines = [
         (limits.wall_s, f"limit {limits.wall_s:g} s a test"),
         (limits.total_s, f"{limits.total_s:g} s in all"),

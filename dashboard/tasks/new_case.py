@@ -156,7 +156,7 @@ def _start(task: Task, case: TestCase, samples: Sequence[Code], manifest: Manife
     earlier: Trial | None = st.session_state.get(_RESULT)
     if earlier is not None:
         earlier.job.stop()
-    work = partial(_graded, task_with(task, case), samples, manifest.limits, manifest.checker)
+    work = partial(_graded, task_with(task, case), samples, manifest.options.limits, manifest.options.checker)
     st.session_state[_RESULT] = Trial(task.task_id, case, Job("Samples run", len(samples), work), samples)
 
 

@@ -59,8 +59,8 @@ def _start(run: OpenRun, total: int) -> None:
 
 
 def _checked(run: OpenRun) -> Iterator[Checked]:
-    manifest = run.manifest
-    grades = reference_grades(suspects.with_references(run), limits=manifest.limits, checker=manifest.checker)
+    options = run.manifest.options
+    grades = reference_grades(suspects.with_references(run), limits=options.limits, checker=options.checker)
     for grade in grades:
         found = finding(grade)
         suspects.note_reference(run, grade.task_id, found)

@@ -58,7 +58,7 @@ def _made(screen: Screen, rollout: RolloutRecord, test: CaseRecord, window: Wind
             code,
             test.test_index,
             limits=_limits(screen, rollout),
-            checker=screen.run.manifest.checker,
+            checker=screen.run.manifest.options.checker,
             window=window,
         )
     except (SandboxUnavailable, FaultError, msgspec.DecodeError) as error:
@@ -72,7 +72,7 @@ def _limits(screen: Screen, rollout: RolloutRecord) -> Limits:
     try:
         return msgspec.json.decode(rollout.limits or "", type=Limits)
     except msgspec.DecodeError:
-        return screen.run.manifest.limits
+        return screen.run.manifest.options.limits
 
 
 # --- What a replay shows ------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from evaluator.commands.failure import CommandError, Exit
 from evaluator.commands.preamble_option import preamble_text
 from evaluator.commands.tables import counted, new_table, print_table
 from evaluator.formats import Problem, load_tasks
-from evaluator.graders.look import look_at
+from evaluator.graders.lint import lint
 from evaluator.model import Task
 from evaluator.references import fault_of, reference_grades
 
@@ -35,7 +35,7 @@ def check(dataset: Path, *, format_name: str | None, preamble: str | None, worke
             task.preamble = before
     if not tasks:
         raise CommandError(f"{dataset}: no readable tasks (see rollscope formats {dataset} --check)")
-    found = [Finding(task.task_id, task.line, what) for task in tasks for what in look_at(task)]
+    found = [Finding(task.task_id, task.line, what) for task in tasks for what in lint(task)]
     found += _reference_findings(tasks, workers)
     found += [Finding("", problem.line, problem.message) for problem in problems]
     found.sort(key=lambda finding: (finding.line, finding.what))

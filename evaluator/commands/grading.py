@@ -39,7 +39,7 @@ def dataset_for(rollouts: list[Source], format_name: str | None, grader: str | N
     tasks has none.
     """
     if grader is None and run is not None and is_run(run):
-        grader = Run.open(run).manifest.grader
+        grader = Run.open(run).manifest.options.grader
     needed = needs_tasks(grader_text(grader))
     if len(rollouts) > 1:
         if needed:

@@ -7,7 +7,7 @@ from typing import Literal
 from evaluator.engines.hands import Engine, EngineError
 from evaluator.engines.local_hand import LocalHand
 from evaluator.engines.workers import cores_for, worker_count
-from evaluator.graders.bench import Options
+from evaluator.options import Options
 
 EngineName = Literal["local", "ray"]
 

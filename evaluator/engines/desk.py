@@ -36,8 +36,8 @@ from evaluator.engines.pool import FAULTS
 from evaluator.engines.room import Room
 from evaluator.engines.worker import Worker
 from evaluator.graders import traits
-from evaluator.graders.bench import Options
 from evaluator.model import Grade, Rollout, Task, Verdict
+from evaluator.options import Options
 from evaluator.runs.columns import case_columns, rollout_columns
 from evaluator.sandbox import InterpreterError, Sandbox, SandboxUnavailable
 from evaluator.stages import Spent, measured

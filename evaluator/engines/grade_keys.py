@@ -17,11 +17,11 @@ from typing import Final
 
 import msgspec
 
-from evaluator.graders.bench import Options
 from evaluator.graders.cases.plans import is_of_leetcode
 from evaluator.graders.grader import Grader
 from evaluator.graders.spec import parse_spec
 from evaluator.model import JsonValue, Rollout, Task
+from evaluator.options import Options
 from evaluator.runs.grade_cache import KEY_BYTES
 from evaluator.sandbox import Sandbox, fingerprint
 

@@ -16,9 +16,9 @@ from typing import Final
 from msgspec.structs import replace
 
 from evaluator.engines.grade_keys import Keys
-from evaluator.graders.bench import CacheSettings, Options
 from evaluator.graders.grader import Grader
 from evaluator.model import Grade, Rollout, Task, Verdict
+from evaluator.options import CacheSettings, Options
 from evaluator.runs.files import cache_folder
 from evaluator.runs.grade_cache import GradeCache
 from evaluator.sandbox import Sandbox

@@ -11,8 +11,8 @@ from evaluator.engines.batches import Batch, Item
 from evaluator.engines.known import Known, completion_key
 from evaluator.engines.worker import Worker
 from evaluator.graders import traits
-from evaluator.graders.bench import Options
 from evaluator.model import Grade
+from evaluator.options import Options
 from evaluator.sandbox import SandboxUnavailable
 
 _PATIENCE_S = 0.3

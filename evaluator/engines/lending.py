@@ -41,8 +41,8 @@ from evaluator.engines.messages import (
     task_in,
     to_hand,
 )
-from evaluator.graders.bench import Options
 from evaluator.model import Task
+from evaluator.options import Options
 
 _READ: Final = 1 << 20
 _PAUSE_S: Final = 0.1

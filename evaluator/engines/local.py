@@ -25,8 +25,8 @@ from evaluator.engines.shipping import Order
 from evaluator.engines.worker import Worker
 from evaluator.engines.workers import cores
 from evaluator.graders import needs_tasks, traits
-from evaluator.graders.bench import Options
 from evaluator.model import Mode, Rollout, Task
+from evaluator.options import Options
 
 __all__ = ["Batch", "Graded", "grade_all", "grade_batches"]
 

@@ -21,8 +21,8 @@ from typing import Final, TypeVar
 
 import msgspec
 
-from evaluator.graders.bench import Options
 from evaluator.model import Grade, Rollout, Task
+from evaluator.options import Options
 from evaluator.sandbox import Settings
 from evaluator.stages import Stage
 

@@ -23,7 +23,7 @@ from evaluator.engines.messages import Ready
 from evaluator.engines.ray_hand import Machine, RayHand
 from evaluator.engines.ray_node import RollscopeNode
 from evaluator.extras import needs
-from evaluator.graders.bench import Options
+from evaluator.options import Options
 from evaluator.sandbox import InterpreterError, SandboxUnavailable, python_version
 
 _ANSWERS_WITHIN_S: Final = 10.0

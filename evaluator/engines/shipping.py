@@ -6,8 +6,8 @@ from collections import OrderedDict
 from typing import Final
 
 from evaluator.engines.messages import Shipped, shipped
-from evaluator.graders.bench import Options
 from evaluator.model import Task
+from evaluator.options import Options
 
 _ROOM: Final = 64 << 20
 """Bytes of tasks that a hand keeps, and that are kept here to be sent again."""

@@ -17,9 +17,9 @@ from evaluator.engines.shield import shielded
 from evaluator.engines.stop import stoppable
 from evaluator.engines.worker import Worker
 from evaluator.graders import GraderError, traits
-from evaluator.graders.bench import Options
 from evaluator.graders.spec import anchored
 from evaluator.model import Grade, Rollout, Task, brief
+from evaluator.options import Options
 from evaluator.stages import measuring
 
 

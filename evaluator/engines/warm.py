@@ -26,8 +26,8 @@ from evaluator.engines.dispatching import Dispatcher
 from evaluator.engines.messages import Setup
 from evaluator.engines.room import Room, is_machine_wide
 from evaluator.engines.shipping import Order
-from evaluator.graders.bench import Options
 from evaluator.model import Grade, Rollout, Task
+from evaluator.options import Options
 from evaluator.sandbox import FaultError, Settings
 from evaluator.stages import Stage
 

@@ -9,9 +9,9 @@ from evaluator.engines.kept_grades import KeptGrades
 from evaluator.engines.pool import FAULTS
 from evaluator.extras import MissingExtraError
 from evaluator.graders import Bench, Grader, GraderError, grader_of, needs_tasks
-from evaluator.graders.bench import Options
 from evaluator.graders.reward_range import within_range
 from evaluator.model import Grade, Mode, RecordError, Rollout, Task, Verdict
+from evaluator.options import Options
 from evaluator.sandbox import Sandbox, SandboxUnavailable, UndecidedError
 
 _ATTEMPTS = 2

@@ -40,7 +40,7 @@ def resolve(words: FileLike | Sequence[FileLike], *, remote: bool = False) -> li
     return list(found.values())
 
 
-def typed(sources: Sequence[Source]) -> list[str]:
+def source_names(sources: Sequence[Source]) -> list[str]:
     """The words that the files were found by, each once."""
     return list(dict.fromkeys(source.typed or source.name for source in sources))
 

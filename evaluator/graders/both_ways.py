@@ -15,7 +15,7 @@ from evaluator.assertions.ungradable import UngradableError
 from evaluator.graders import tests
 from evaluator.graders.bench import Bench
 from evaluator.graders.grader import Grader
-from evaluator.graders.suites.rule import limits_of, plain_run
+from evaluator.graders.suites.rule import limits_of, run_in_shared_process
 from evaluator.graders.suites.run import CannotRunError
 from evaluator.model import Disagreement, Grade, Mode, Rollout, Task
 
@@ -37,7 +37,7 @@ def grade(task: Task, rollout: Rollout, bench: Bench) -> Grade:
         return result
     try:
         plan = plan_suite(task)
-        plain = plain_run(task, plan, result.code, limits_of(task, plan, result.limits, bench), bench)
+        plain = run_in_shared_process(task, plan, result.code, limits_of(task, plan, result.limits, bench), bench)
     except (UngradableError, CannotRunError):
         return result
     if plain.passed is not result.passed:

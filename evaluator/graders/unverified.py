@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from evaluator.graders.bench import Unverified
 from evaluator.model import NO_REASON, Grade, Verdict
+from evaluator.options import Unverified
 
 
 def withheld(grade: Grade, unverified: Unverified) -> Grade:

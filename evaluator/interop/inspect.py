@@ -16,8 +16,8 @@ from evaluator import Grade, Limits, Task, agrade
 from evaluator.formats.harness_tests import task_of_code
 from evaluator.formats.inspect_ai import task_of_sample
 from evaluator.formats.trainer_tests import task_from
-from evaluator.graders.bench import Disagreements
 from evaluator.model import JsonValue, RecordError, Verdict, limits_from
+from evaluator.options import Disagreements
 from evaluator.sandbox import Settings
 
 if TYPE_CHECKING:

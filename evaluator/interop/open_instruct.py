@@ -17,9 +17,9 @@ from evaluator.engines.single import grade_together
 from evaluator.entry_points import names_called
 from evaluator.formats.json_text import JsonError, decode_json
 from evaluator.given_tests import stdin_input
-from evaluator.graders.bench import Options
 from evaluator.import_headers import LIVECODEBENCH
 from evaluator.model import Grade, JsonValue, Kind, Limits, Mode, RecordError, Rollout, Task, TestCase, Verdict
+from evaluator.options import Options
 
 _FAILED_S: Final = -1.0
 _SLACK_S: Final = 5.0

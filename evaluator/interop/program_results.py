@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from evaluator.engines.single import grade_together
-from evaluator.graders.bench import Options
 from evaluator.model import Grade, Kind, Limits, Rollout, Task, Verdict
+from evaluator.options import Options
 
 
 class Result(NamedTuple):

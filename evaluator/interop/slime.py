@@ -14,8 +14,8 @@ from typing import Any, Final, Protocol
 from evaluator.engines.single import agrade_together
 from evaluator.formats.slime import tests_of
 from evaluator.formats.trainer_tests import task_from
-from evaluator.graders.bench import Options
 from evaluator.model import Grade, JsonValue, Limits, RecordError, Rollout, Task, Verdict, brief, limits_from
+from evaluator.options import Options
 
 
 class Sample(Protocol):

@@ -16,8 +16,8 @@ import msgspec
 
 from evaluator.engines.single import agrade_together, grade_together
 from evaluator.formats.trainer_tests import COLUMNS, task_from
-from evaluator.graders.bench import Disagreements, Options
 from evaluator.model import Grade, JsonValue, Limits, RecordError, Rollout, Task, Verdict, brief, limits_from
+from evaluator.options import Disagreements, Options
 
 LogExtra = Callable[[str, list[str | None]], object]
 """TRL's, which adds a column to the table of completions: its name, and a value for each completion."""

@@ -19,8 +19,8 @@ from typing import Any, Literal, NamedTuple, TypedDict
 from evaluator import Grade, Limits, Rollout, Task
 from evaluator.engines.single import agrade_one, grade_together
 from evaluator.formats.trainer_tests import task_from
-from evaluator.graders.bench import Disagreements, Options
 from evaluator.model import JsonValue, RecordError, Verdict, limits_from
+from evaluator.options import Disagreements, Options
 
 
 class Score(TypedDict):

@@ -68,7 +68,7 @@ def _head(found: Contents) -> Iterator[str]:
 
 
 def _provenance(manifest: Manifest) -> list[tuple[str, str]]:
-    limits = manifest.limits
+    limits = manifest.options.limits
     return [
         ("rollouts file", manifest.rollouts or "unknown"),
         ("dataset", manifest.dataset or "unknown"),
@@ -77,13 +77,13 @@ def _provenance(manifest: Manifest) -> list[tuple[str, str]]:
         ("created", manifest.created),
         ("evaluator", manifest.evaluator_version or "unknown"),
         ("Python", manifest.python or "unknown"),
-        ("grader", manifest.grader or "tests, unless the task names one"),
-        ("checker", manifest.checker or "by the kind of task, unless the task names one"),
+        ("grader", manifest.options.grader or "tests, unless the task names one"),
+        ("checker", manifest.options.checker or "by the kind of task, unless the task names one"),
         ("limits", f"{limits.wall_s:g} s wall, {limits.cpu_s:g} s CPU, {limits.memory_mb:g} MiB"),
-        ("isolation", manifest.isolation),
-        ("sandbox", f"{manifest.sandbox} ({', '.join(manifest.layers) or 'layers unknown'})"),
-        ("if not verified", manifest.unverified),
-        ("if runs disagree", manifest.disagreement),
+        ("isolation", manifest.options.isolation),
+        ("sandbox", f"{manifest.options.sandbox.strictness} ({', '.join(manifest.layers) or 'layers unknown'})"),
+        ("if not verified", manifest.options.unverified),
+        ("if runs disagree", manifest.options.disagreement),
     ]
 
 

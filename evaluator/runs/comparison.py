@@ -18,6 +18,7 @@ import numpy as np
 
 from evaluator.metrics import Interval, mcnemar, paired_difference
 from evaluator.model import Limits
+from evaluator.options import by_name
 from evaluator.runs.schema import Manifest
 
 if TYPE_CHECKING:
@@ -30,8 +31,8 @@ _COUNTED: Final = "(verdict NOT IN ('sandbox_error', 'unknown') OR (verdict = 'u
 _LEVEL: Final = 0.05
 FEWEST_CHANGED: Final = 6
 """With fewer changed tasks, all in one direction, chance alone does the same in more than 5 % of cases (2 / 2^5)."""
-_DECIDING: Final = ("checker", "grader", "preamble", "unverified", "disagreement", "unfinished_thinking")
-_MINOR: Final = ("evaluator_version", "python", "interpreter", "isolation", "sandbox")
+_MINOR: Final = ("interpreter", "isolation", "sandbox", "fail_fast")
+"""Options that rarely change a verdict."""
 _OWN_OF_TASK: Final = ("checker", "grader", "limits", "weights")
 """Fields of a task that decide how it is graded, besides its tests."""
 
@@ -187,9 +188,9 @@ def _compared(task: str, a: Side, b: Side) -> TaskChange:
 
 def settings_that_decide(a: Manifest, b: Manifest) -> list[Setting]:
     """The differing settings that decide verdicts: with other ones, a difference says nothing about the models."""
-    found = list(_differing(a, b, _DECIDING))
+    found = [each for each in _differing_options(a, b) if each.name not in (*_MINOR, "limits")]
     for name in Limits.__struct_fields__:
-        left, right = getattr(a.limits, name), getattr(b.limits, name)
+        left, right = getattr(a.options.limits, name), getattr(b.options.limits, name)
         if left != right:
             found.append(Setting(name, f"{left:g}", f"{right:g}"))
     return found
@@ -200,7 +201,9 @@ def minor_settings(a: Manifest, b: Manifest) -> list[Setting]:
 
     Another dataset file is one of them: whether the shared tasks are the same is found out task by task.
     """
-    found = list(_differing(a, b, _MINOR))
+    made_by = [(name, getattr(a, name), getattr(b, name)) for name in ("evaluator_version", "python")]
+    found = [Setting(name, left, right) for name, left, right in made_by if left != right]
+    found += (each for each in _differing_options(a, b) if each.name in _MINOR)
     if a.dataset_hash != b.dataset_hash:
         left, right = (
             f"{PurePath(each.dataset).name} ({each.dataset_hash.removeprefix('sha256:')[:8]})" for each in (a, b)
@@ -209,15 +212,15 @@ def minor_settings(a: Manifest, b: Manifest) -> list[Setting]:
     return found
 
 
-def _differing(a: Manifest, b: Manifest, names: tuple[str, ...]) -> Iterator[Setting]:
-    for name in names:
-        left, right = getattr(a, name), getattr(b, name)
-        if left != right:
-            yield Setting(name, _shown(left), _shown(right))
+def _differing_options(a: Manifest, b: Manifest) -> Iterator[Setting]:
+    right = by_name(b.options)
+    for name, value in by_name(a.options).items():
+        if value != right[name]:
+            yield Setting(name, _shown(value), _shown(right[name]))
 
 
-def _shown(value: str | None) -> str:
-    return "not set" if value is None else value or "empty"
+def _shown(value: object) -> str:
+    return "not set" if value is None else str(value) or "empty"
 
 
 def obstacles(found: Comparison, settings: list[Setting]) -> list[str]:

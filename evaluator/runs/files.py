@@ -13,10 +13,11 @@ import shutil
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
+from evaluator.options import Options
 from evaluator.runs.schema import SCHEMA_VERSION, Manifest, utc_now
 
 MANIFEST: Final = "run.json"
@@ -84,7 +85,7 @@ def read_manifest(run: Path) -> Manifest:
     """The manifest of a run. Raises `RunError` if it is missing, broken or of a newer format."""
     path = run / MANIFEST
     try:
-        manifest = msgspec.json.decode(path.read_bytes(), type=Manifest)
+        manifest = msgspec.convert(_with_options(msgspec.json.decode(path.read_bytes())), type=Manifest)
     except FileNotFoundError:
         raise RunError(
             f"{run}: not a run (it has no {MANIFEST}): pass a directory that `rollscope grade` created"
@@ -97,7 +98,18 @@ def read_manifest(run: Path) -> Manifest:
         raise RunError(f"{path}: not a valid run manifest: {error}") from None
     if manifest.version > SCHEMA_VERSION:
         raise RunError(f"{path}: format {manifest.version}, written by a newer rollscope: upgrade this one")
+    manifest.options = msgspec.structs.replace(manifest.options, cache=None)  # a run says nothing of this machine's
     return manifest
+
+
+def _with_options(found: Any) -> Any:
+    """Runs of older versions have the options beside everything else."""
+    if not isinstance(found, dict) or "options" in found:
+        return found
+    names = set(Options.__struct_fields__) - {"sandbox", "cache"}
+    own = {name: value for name, value in found.items() if name in names}
+    sandbox = {"strictness": found.get("sandbox", "strict"), "python": found.get("interpreter")}
+    return found | {"options": own | {"sandbox": sandbox}}
 
 
 def write_manifest(run: Path, manifest: Manifest) -> None:

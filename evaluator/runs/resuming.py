@@ -8,7 +8,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from evaluator.model import Limits
+from evaluator.options import Options, by_name
 from evaluator.runs.schema import Manifest
 
 _PROGRAM = "rollscope"
@@ -21,37 +21,40 @@ def folder_from(run: Path) -> str:
 
 def resume_command(run: Path, manifest: Manifest) -> str:
     """One line for a shell that grades the rest of a run in the same way."""
-    usual, limits = Limits(), manifest.limits
-    options = {
-        "--dataset": input_path(run, manifest, manifest.dataset) if manifest.dataset else "DATASET",
-        "--workers": manifest.workers,
-        "--engine": None if manifest.engine == "local" else manifest.engine,
-        "--address": manifest.address,
-        "--timeout": None if limits.wall_s == usual.wall_s else _number(limits.wall_s),
-        "--memory": None if limits.memory_mb == usual.memory_mb else _number(limits.memory_mb),
-        "--checker": manifest.checker,
-        "--grader": manifest.grader,
-        "--only": manifest.only,
-        "--format": manifest.format,
-        "--map": manifest.field_map,
-        "--dataset-format": manifest.dataset_format,
-        "--dataset-map": manifest.dataset_map,
-        "--limit": manifest.limit,
-        "--isolation": None if manifest.isolation == "completion" else manifest.isolation,
-        "--sandbox": None if manifest.sandbox == "strict" else manifest.sandbox,
-        "--unverified": None if manifest.unverified == "keep" else manifest.unverified,
-        "--disagreement": None if manifest.disagreement == "unknown" else manifest.disagreement,
-        "--unfinished-thinking": None if manifest.unfinished_thinking == "no_code" else manifest.unfinished_thinking,
-        "--python": manifest.interpreter,
-        "--cache": manifest.cache,
-    }
     words = [_program(), "grade"]
     rollouts = [manifest.rollouts or "ROLLOUTS", *manifest.more_rollouts]
     words += [_from_anywhere(run, manifest, name) for name in rollouts]
-    for option, value in options.items():
-        words += [] if value is None else [option, str(value)]
-    words += ["--fail-fast"] if manifest.fail_fast else []
+    given = {
+        "dataset": input_path(run, manifest, manifest.dataset) if manifest.dataset else "DATASET",
+        "workers": manifest.workers,
+        "engine": None if manifest.engine == "local" else manifest.engine,
+        "address": manifest.address,
+        **_flags(manifest.options),
+        "only": manifest.only,
+        "format": manifest.format,
+        "map": manifest.field_map,
+        "dataset-format": manifest.dataset_format,
+        "dataset-map": manifest.dataset_map,
+        "limit": manifest.limit,
+        "cache": manifest.cache,
+    }
+    for name, value in given.items():
+        words += [] if value is None else [f"--{name}"] if value is True else [f"--{name}", str(value)]
     return shlex.join([*words, "--resume", "--out", str(run.resolve())])
+
+
+def _flags(options: Options) -> dict[str, object]:
+    """Those that are not the usual ones. The preamble of a run holds without being named."""
+    limits, usual = options.limits, by_name(Options())
+    changed: dict[str, object] = {}
+    if limits.wall_s != usual["limits"].wall_s:
+        changed["timeout"] = _number(limits.wall_s)
+    if limits.memory_mb != usual["limits"].memory_mb:
+        changed["memory"] = _number(limits.memory_mb)
+    for name, value in by_name(options).items():
+        if value != usual[name] and name not in ("limits", "preamble"):
+            changed["python" if name == "interpreter" else name.replace("_", "-")] = value
+    return changed
 
 
 def check_command(run: Path, manifest: Manifest, name: str) -> str:

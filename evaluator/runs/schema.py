@@ -14,7 +14,8 @@ from typing import Any, Final, Generic, Literal, NamedTuple, TypeVar
 
 import msgspec
 
-from evaluator.model import CaseResult, Grade, Limits, Mode, Rollout, Task, TestCase
+from evaluator.model import CaseResult, Grade, Mode, Rollout, Task, TestCase
+from evaluator.options import Options
 
 SCHEMA_VERSION: Final = 1
 MAX_PROBLEMS: Final = 1_000
@@ -94,21 +95,8 @@ class Manifest(msgspec.Struct, kw_only=True):
     rollouts: str = ""
     more_rollouts: tuple[str, ...] = ()
     """The other files, folders and patterns, where several were named."""
-    checker: str | None = None
-    """The requested checker; None: each task's own."""
-    grader: str | None = None
-    preamble: str | None = None
-    """The code put before every completion instead of the tasks' own; None: each task's own."""
-    limits: Limits = msgspec.field(default_factory=Limits)
-    sandbox: str = "strict"
-    isolation: str = "completion"
-    unverified: str = "keep"
-    """For grades that are not verified: "keep" keeps the reward; "unknown" gives none."""
-    disagreement: str = "unknown"
-    """For suites that fail in two processes and pass in one: "unknown", "keep" or "fail"."""
-    unfinished_thinking: str = "no_code"
-    """For texts that end while the model is thinking: "no_code", or "grade" the code in there."""
-    fail_fast: bool = False
+    options: Options = msgspec.field(default_factory=Options)
+    """How it was graded, without the cache of grades."""
     layers: tuple[str, ...] = ()
     """The sandbox layers that held."""
     evaluator_version: str = ""
@@ -137,8 +125,6 @@ class Manifest(msgspec.Struct, kw_only=True):
     engine: str = "local"
     address: str | None = None
     """Of the cluster; None: the one that was there."""
-    interpreter: str | None = None
-    """Path of the requested Python; None: the one that graded, with numpy alone."""
     cache: str | None = None
     """The requested cache of grades: a folder, or `none`; None: the user's own."""
     cached: int = 0

@@ -19,6 +19,7 @@ from typing import Any, Final, Self
 
 from evaluator.extras import needs
 from evaluator.model import Grade, Limits, Rollout, Task, TestCase
+from evaluator.options import by_name
 from evaluator.runs import room
 from evaluator.runs.columns import Columns, columns_of
 from evaluator.runs.files import (
@@ -48,16 +49,11 @@ _FIRST_PART_SECONDS: Final = 1.0
 _TOGETHER: Final = 64
 _BATCH_BYTES: Final = 16 << 20
 
-_MUST_AGREE: Final = (
-    "dataset_hash", "checker", "grader", "preamble", "limits", "sandbox", "unverified", "disagreement", "fail_fast",
-    "interpreter", "unfinished_thinking",
-)  # fmt: skip
-"""What all grades of one run have in common; a resumed run must not mix them."""
 _MAY_CHANGE: Final = (
-    "rollouts", "dataset", "folder", "isolation", "workers", "format", "field_map", "limit", "only",
+    "rollouts", "dataset", "folder", "workers", "format", "field_map", "limit", "only",
     "dataset_format", "dataset_map", "cache",
 )  # fmt: skip
-"""What may differ each time; the last value is kept, so that the run can be resumed in the same way."""
+"""What may differ each time, as may `isolation`; the last value is kept, so that it can be resumed in the same way."""
 
 _GROWS: Final = ("dataset_hash", "dataset_bytes")
 
@@ -103,6 +99,7 @@ class RunWriter:
             changing = (*_MAY_CHANGE, *(_GROWS if grown else ()))
             for name in (*changing, "problems", "problems_total", "problem_reasons"):  # the files are read again
                 setattr(earlier, name, getattr(manifest, name))
+            earlier.options = manifest.options
             manifest = earlier
             manifest.counts = _exact_counts(run, manifest.regraded_from)  # outdated if the process was killed
         manifest.state, manifest.stopped_by = "running", None
@@ -322,13 +319,15 @@ def _earlier_manifest(run: Path, *, resume: bool) -> Manifest | None:
 
 
 def _require_same(run: Path, earlier: Manifest, manifest: Manifest, lock: RunLock, grows: Sequence[str]) -> None:
-    for name in _MUST_AGREE:
-        before, now = getattr(earlier, name), getattr(manifest, name)
-        if before != now and name not in grows:
+    pairs: list[tuple[str, Any, Any]] = [("dataset_hash", earlier.dataset_hash, manifest.dataset_hash)]
+    now = by_name(manifest.options)
+    pairs += [(name, value, now[name]) for name, value in by_name(earlier.options).items() if name != "isolation"]
+    for name, before, after in pairs:
+        if before != after and name not in grows:
             lock.release()
             what = name.replace("_", " ")
-            values = f"{_shown(name, before)}, not {_shown(name, now)}"
-            difference = _differing_limits(before, now) if name == "limits" else values
+            values = f"{_shown(name, before)}, not {_shown(name, after)}"
+            difference = _differing_limits(before, after) if name == "limits" else values
             raise RunError(f"{run}: was graded with {what} {difference}: use another --out")
 
 

@@ -13,9 +13,10 @@ from types import TracebackType
 import msgspec
 
 from evaluator.model import Limits
+from evaluator.options import Settings, Strictness, Way
 from evaluator.sandbox.assertions.case_reports import CaseReport
 from evaluator.sandbox.assertions.compiled_suites import CompiledSuites
-from evaluator.sandbox.assertions.plain_case import PlainCase
+from evaluator.sandbox.assertions.shared_process_case import SharedProcessCase
 from evaluator.sandbox.assertions.suite_code import SuiteCode
 from evaluator.sandbox.assertions.suite_process import NOT_POSSIBLE, SuiteCase, SuiteProcess
 from evaluator.sandbox.assertions.suite_zygote import SuiteZygote
@@ -24,7 +25,7 @@ from evaluator.sandbox.execution import Execution
 from evaluator.sandbox.launch.interpreter import python_version
 from evaluator.sandbox.launch.interpreter_fingerprint import fingerprint
 from evaluator.sandbox.launch.interpreter_probe import InterpreterError
-from evaluator.sandbox.launch.settings import Runner, Settings, Strictness, Warm, Way, warm_for
+from evaluator.sandbox.launch.settings import Runner, Warm, warm_for
 from evaluator.sandbox.launch.unavailable import SandboxUnavailable
 from evaluator.sandbox.outcomes import Outcome, Status, Stream
 from evaluator.sandbox.program import FaultError, Program, UndecidedError
@@ -42,12 +43,12 @@ __all__ = [
     "InterpreterError",
     "Layer",
     "Outcome",
-    "PlainCase",
     "Program",
     "Runner",
     "Sandbox",
     "SandboxUnavailable",
     "Settings",
+    "SharedProcessCase",
     "Status",
     "Stream",
     "Strictness",

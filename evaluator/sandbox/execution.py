@@ -17,11 +17,11 @@ from typing import Protocol
 import msgspec
 
 from evaluator.model import Limits
+from evaluator.options import Way
 from evaluator.sandbox.answer_file import first_few
 from evaluator.sandbox.answers import REPORT_CAP, AnswerReader
 from evaluator.sandbox.case_template import Template
 from evaluator.sandbox.child import Child
-from evaluator.sandbox.launch.settings import Way
 from evaluator.sandbox.limits.exceeded import FILES_MB, OPEN_FILES, mark_exceeded
 from evaluator.sandbox.limits.refusals import may_try
 from evaluator.sandbox.limits.watch import LimitExceeded, LimitWatch, counted_s

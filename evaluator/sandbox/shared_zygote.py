@@ -5,9 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
+from evaluator.options import Settings, Way
 from evaluator.sandbox.child import GRACE_S, Child
 from evaluator.sandbox.inside.sharing import ENDED
-from evaluator.sandbox.launch.settings import Settings, Warm, Way
+from evaluator.sandbox.launch.settings import Warm
 from evaluator.sandbox.reports import Ended
 from evaluator.sandbox.wire import BrokenFrameError, Watch
 from evaluator.sandbox.zygotes import Zygote

@@ -10,10 +10,11 @@ from collections.abc import Sequence
 
 import msgspec
 
+from evaluator.options import Settings, Way
 from evaluator.sandbox.child import Child
 from evaluator.sandbox.launch import own_folder, spawn
 from evaluator.sandbox.launch.memory_cgroup import MemoryCgroup, kills_on_machine
-from evaluator.sandbox.launch.settings import Settings, Warm, Way
+from evaluator.sandbox.launch.settings import Warm
 from evaluator.sandbox.launch.unavailable import SandboxUnavailable
 from evaluator.sandbox.limits.process_table import chain
 from evaluator.sandbox.limits.starvation import priority_of

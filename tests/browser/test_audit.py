@@ -48,13 +48,13 @@ def test_flags_and_counts_of_recorded_against_own_lead_to_their_rollouts(visit: 
     expect(page.get_by_text("1 of 13 rollouts")).to_be_visible()
 
 
-def test_a_reason_on_the_trouble_page_is_chosen_with_a_click_and_is_in_the_address(visit: Visit) -> None:
+def test_a_reason_on_the_page_of_bad_lines_is_chosen_with_a_click_and_is_in_the_address(visit: Visit) -> None:
     page = visit("?run=sample")
     page.get_by_role("link", name="1 bad input line left out").click()
-    page.wait_for_url("**/trouble?*")
+    page.wait_for_url("**/bad_lines?*")
     settled(page)
     page.locator(".list tbody tr").filter(has_text="not JSON").click()
-    page.wait_for_url("**/trouble?*view=not+JSON*")
+    page.wait_for_url("**/bad_lines?*view=not+JSON*")
     settled(page)
-    expect(page.locator(".rs-trouble code")).to_contain_text("<img src=x")
+    expect(page.locator(".rs-bad-lines code")).to_contain_text("<img src=x")
     assert page.title().startswith("sample")

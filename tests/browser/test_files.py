@@ -55,7 +55,7 @@ def test_a_file_opens_with_outlined_letters_filters_and_leads_to_a_completion_an
     settled(page)
     expect(page.locator(".rs-chip.rs-v-wrong_answer").first).to_have_css("background-color", "rgba(0, 0, 0, 0)")
     expect(page.locator(".rs-code").first).to_contain_text("print(1)")
-    page = visit("trouble?run=recorded.jsonl")
+    page = visit("bad_lines?run=recorded.jsonl")
     expect(page.get_by_text("{broken").first).to_be_visible()
 
 

@@ -23,7 +23,7 @@ PATHS = {  # the Overview, the grid, a completion and the charts are opened by o
 """An address, and what is drawn there."""
 MORE_PATHS = {
     "": ".models", "rewards": ".js-plotly-plot",
-    "audit": ".counts tr", "sql": MAIN + " textarea", "trouble": ".rs-trouble code",
+    "audit": ".counts tr", "sql": MAIN + " textarea", "bad_lines": ".rs-bad-lines code",
     "rollouts": ".scroller canvas", "completion": ".rs-code", "rollouts?task=math/add": ".scroller",
     "?run=checks": ".models",
     "tasks?run=checks&task=checks/top&test=3": MAIN, "tasks?run=checks&task=checks/stack": MAIN,

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from evaluator.formats import dataset_hash
-from evaluator.graders.bench import Unverified
 from evaluator.graders.unverified import withheld
 from evaluator.model import Grade, Rollout, Verdict
-from evaluator.runs.reading import Manifest, Run, RunWriter
+from evaluator.options import Unverified, by_name
+from evaluator.runs.reading import Run, RunWriter
 from tests.commands.command_line import (
     ANSWER,
     RIGHT,
@@ -23,6 +23,7 @@ from tests.commands.command_line import (
     sample,
     write_rows,
 )
+from tests.manifests import manifest_of
 
 
 def test_figures_over_several_models_say_so_and_stand_beside_those_of_each(tmp_path: Path) -> None:
@@ -119,7 +120,7 @@ def test_options_reach_the_grades(tmp_path: Path, dataset: Path) -> None:
     )  # fmt: skip
     assert json.loads(done.stdout)["verdicts"] == {"wrong_answer": 1, "time_limit": 1}
     run = Run.open(tmp_path / "run")
-    limits = run.manifest.limits
+    limits = run.manifest.options.limits
     assert (limits.wall_s, limits.cpu_s, limits.memory_mb, limits.virtual_mb) == (1.0, 1.0, 2000.0, 8000.0)
     skipped = run.connect().sql("SELECT DISTINCT verdict FROM cases WHERE test_index = 1").fetchall()
     assert skipped == [("not_run",)]
@@ -148,7 +149,7 @@ def test_a_path_of_no_python_ends_it_in_one_line(tmp_path: Path, dataset: Path, 
 
 def stored(folder: Path, dataset: Path, unverified: Unverified) -> None:
     """A run of eight samples in `folder/run`, all but the first not verified for one of six reasons."""
-    asked = Manifest(dataset_hash=dataset_hash(dataset), rollouts="r.jsonl", unverified=unverified)
+    asked = manifest_of(dataset_hash=dataset_hash(dataset), rollouts="r.jsonl", unverified=unverified)
     with RunWriter.create(folder / "run", asked) as writer:
         for n in range(8):
             found = Grade(task_id="answer", sample_id=f"s{n}", verdict=Verdict.PASSED, reward=1.0)
@@ -194,7 +195,7 @@ def test_how_a_run_was_graded_is_kept_and_asked_for_again(
     write_rows(tmp_path / "r.jsonl", sample("a", "42", "answer"))
     asked = ("grade", "r.jsonl", "--dataset", "d.jsonl", "--out", "run")
     assert rollscope(*asked, option, value, cwd=tmp_path).returncode == 0
-    assert getattr(Run.open(tmp_path / "run").manifest, field) == value
+    assert by_name(Run.open(tmp_path / "run").manifest.options)[field] == value
     refused = rollscope(*asked, "--resume", cwd=tmp_path)
     assert refused.returncode == 2
     assert told in one_line(refused.stderr)

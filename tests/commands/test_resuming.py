@@ -11,9 +11,11 @@ import msgspec
 import pytest
 
 from evaluator.model import Limits
+from evaluator.options import Settings
 from evaluator.runs.reading import Manifest, Run, RunWriter
 from evaluator.runs.resuming import folder_from, resume_command
 from tests.commands.command_line import ADD, COMMAND, RIGHT, SLOW, environment, rollscope, write_rows
+from tests.manifests import manifest_of
 from tests.waiting import HANG_S, wait_until
 
 OPTIONS = [
@@ -22,10 +24,7 @@ OPTIONS = [
     "--isolation", "test", "--sandbox", "degraded", "--python", sys.executable, "--unverified", "unknown",
     "--preamble", "lcb",
 ]  # fmt: skip
-ASKED = (
-    "limits", "checker", "grader", "fail_fast", "isolation", "workers", "format", "field_map", "limit", "only",
-    "sandbox", "interpreter", "unverified", "preamble",
-)  # fmt: skip
+ASKED = ("options", "workers", "format", "field_map", "limit", "only")
 
 
 @pytest.fixture
@@ -70,9 +69,10 @@ def test_typed_in_another_folder_it_finishes_the_run_with_the_same_options(
     finished = Run.open(run).manifest
     assert finished.state == "finished"
     assert [getattr(finished, name) for name in ASKED] == [getattr(stopped, name) for name in ASKED]
-    assert (finished.isolation, finished.limit, finished.workers) == ("test", 12, 1)
-    assert (finished.sandbox, finished.interpreter) == ("degraded", sys.executable)
-    assert finished.unverified == "unknown"
+    options = finished.options
+    assert (options.isolation, finished.limit, finished.workers) == ("test", 12, 1)
+    assert options.sandbox == Settings(strictness="degraded", python=sys.executable)
+    assert options.unverified == "unknown"
 
 
 def command_of(run: Path, **fields: object) -> list[str]:
@@ -108,13 +108,13 @@ def test_a_run_that_is_moved_with_its_inputs_names_them_where_they_are(
 
 def test_a_run_of_an_older_version_has_one_as_well(tmp_path: Path) -> None:
     limits = Limits().replaced({"wall_s": 3.0, "cpu_s": 3.0})
-    given = Manifest(rollouts="r.jsonl", dataset="/data/d.jsonl", limits=limits, grader="tests", fail_fast=True)
+    given = manifest_of(rollouts="r.jsonl", dataset="/data/d.jsonl", limits=limits, grader="tests", fail_fast=True)
     RunWriter.create(tmp_path / "run", given).close("stopped")
     file = tmp_path / "run" / "run.json"
     fields = json.loads(file.read_text())
-    for name in ("folder", "workers", "format", "field_map", "limit", "only", "interpreter", "dataset_map"):
+    for name in ("folder", "workers", "format", "field_map", "limit", "only", "dataset_map"):
         del fields[name]
-    file.write_text(json.dumps(fields))
+    file.write_text(json.dumps(fields | fields.pop("options") | {"sandbox": "strict"}))
     command = resume_command(tmp_path / "run", Run.open(tmp_path / "run").manifest)
     assert command.endswith(
         f"grade r.jsonl --dataset /data/d.jsonl --timeout 3 --grader tests --fail-fast --resume --out {tmp_path}/run"

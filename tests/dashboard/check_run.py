@@ -4,7 +4,6 @@ from pathlib import Path
 
 import msgspec
 
-from evaluator.graders.bench import Unverified
 from evaluator.graders.unverified import withheld
 from evaluator.model import (
     CaseResult,
@@ -18,9 +17,10 @@ from evaluator.model import (
     Traceback,
     Verdict,
 )
-from evaluator.runs.reading import Manifest
+from evaluator.options import Unverified
 from tests.dashboard import rows, sample_run
 from tests.dashboard.sample_run import grade
+from tests.manifests import manifest_of
 
 PATCHES = "the check replaces `open`, a name of the completion's"
 COMPARES = "line 4 of the test: two objects of the completion's class `Fraction` are compared"
@@ -125,5 +125,5 @@ def write(path: Path, unverified: Unverified = "keep") -> Path:
         (Rollout(task_id=g.task_id, sample_id=g.sample_id, completion=g.code or "", model="m"), withheld(g, unverified))
         for g in grades()
     ]
-    manifest = Manifest(dataset="checks.dataset.jsonl", rollouts="checks.rollouts.jsonl", unverified=unverified)
+    manifest = manifest_of(dataset="checks.dataset.jsonl", rollouts="checks.rollouts.jsonl", unverified=unverified)
     return rows.write(path, found, *TASKS, manifest=manifest)

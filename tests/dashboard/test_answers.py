@@ -9,8 +9,8 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard.completion import trial_run
 from evaluator.engines.local import grade_all
-from evaluator.graders.bench import Options
 from evaluator.model import Mode, Rollout, Task
+from evaluator.options import Options
 from evaluator.runs.reading import Manifest
 from tests.dashboard import rows
 from tests.dashboard.rows import Show
@@ -133,7 +133,7 @@ def test_a_page_loads_no_grader_of_a_run_and_calls_no_service(answers: Path, tmp
     for named in (f"{tmp_path}/own.py:f", json.dumps(inner), "{", json.dumps(service)):
         assert (trial_run.trial_grader(named) is None) == (named != json.dumps(service))
     for grader in (inner, service):
-        (answers / "run.json").write_text(json.dumps(manifest | {"grader": json.dumps(grader)}))
+        (answers / "run.json").write_text(json.dumps(manifest | {"options": {"grader": json.dumps(grader)}}))
         shown = text(visit("tasks", task="capital", tab="code"))
     assert "grader calls another service" in shown
     assert not left.exists()

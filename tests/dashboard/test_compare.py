@@ -10,10 +10,10 @@ from dashboard import state
 from dashboard.compare import compare_view
 from dashboard.state import View
 from evaluator.model import Mode, Task, TestCase, Verdict
-from evaluator.runs.reading import Manifest
 from tests.dashboard import rows
 from tests.dashboard.rows import Show
 from tests.dashboard.test_pages import cards, click, component, text, visit
+from tests.manifests import manifest_of
 
 REWARDS = {"P": 1.0, "W": 0.0, "E": 0.0, "?": None}
 VERDICTS = {verdict.letter: verdict for verdict in Verdict}
@@ -35,7 +35,7 @@ def write(path: Path, sides: Iterable[tuple[str, dict[str, str]]], **manifest: o
         )
         for place, (model, name, letter) in enumerate(samples)
     ]  # fmt: skip
-    return rows.write(path, found, *tasks, manifest=Manifest(**manifest))  # type: ignore[arg-type]
+    return rows.write(path, found, *tasks, manifest=manifest_of(**manifest))  # type: ignore[arg-type]
 
 
 @pytest.fixture(scope="module")

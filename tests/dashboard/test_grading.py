@@ -16,6 +16,7 @@ from dashboard.grading import resuming
 from dashboard.grading.grading_jobs import Job, Jobs, Pace, Progress, jobs
 from dashboard.workspace import Entry, OpenRun
 from evaluator.model import Limits
+from evaluator.options import Options, Settings
 from evaluator.runs.files import RunLock, read_manifest, write_manifest
 from evaluator.runs.reading import Manifest, Run, RunWriter
 from tests.dashboard import rows, sample_run, waiting
@@ -120,8 +121,9 @@ def test_the_settings_of_the_form_are_those_of_the_run(offered: Path, work: Path
     assert app.query_params["run"] in ("few.jsonl", ["few.jsonl"])  # else the run picker would come back to it
     job = ended(the_job(offered))
     manifest = read_manifest(job.run)
-    assert (manifest.checker, manifest.workers, manifest.limit) == ("exact", 1, 4)
-    assert (manifest.limits.wall_s, manifest.limits.cpu_s, manifest.limits.memory_mb) == (20.5, 20.5, 256)
+    assert (manifest.options.checker, manifest.workers, manifest.limit) == ("exact", 1, 4)
+    limits = manifest.options.limits
+    assert (limits.wall_s, limits.cpu_s, limits.memory_mb) == (20.5, 20.5, 256)
     assert manifest.state == "finished"
     assert job.run.parent == work / "runs"
     assert Run.open(job.run).connect().sql("SELECT verdict FROM rollouts").fetchall() == [("passed",)] * 4
@@ -231,24 +233,16 @@ def test_resuming_goes_on_with_what_has_no_grade_and_only_the_newest_state_stays
 def test_a_run_from_elsewhere_does_not_choose_the_folder_of_cached_grades(stored: OpenRun, work: Path) -> None:
     for cache, used in ((None, True), (str(work / "folder"), True), ("none", False)):
         assert resuming._work(changed(stored.path, cache=cache)).keywords["cache"] is used
-    assert resuming._work(stored).keywords["limits"] == stored.run.manifest.limits
-
-
-def test_resuming_hands_on_every_setting_that_all_grades_of_a_run_have_in_common(stored: OpenRun) -> None:
-    given = {
-        "grader": "tests:reward=fraction", "checker": "exact", "preamble": "import math", "unverified": "unknown",
-        "disagreement": "fail", "fail_fast": True, "unfinished_thinking": "grade", "isolation": "test",
-    }  # fmt: skip
-    assert given.items() <= resuming._work(changed(stored.path, **given)).keywords.items()
+    assert resuming._work(stored).keywords["options"] == stored.run.manifest.options
 
 
 NOT_RESUMED = [
     ({"rollouts": "gone.jsonl"}, "The file of its rollouts is missing: "),
     ({"dataset": ""}, "The file of its dataset is missing: the run does not name it"),
-    ({"grader": "own.py:grade"}, "it loads code from a file"),
-    ({"grader": "similarity:model=m,base_url=http://127.0.0.1:1/v1"}, "it calls another service"),
-    ({"interpreter": "/bin/sh"}, "a Python or a sandbox of its own"),
-    ({"sandbox": "degraded"}, "a Python or a sandbox of its own"),
+    ({"options": Options(grader="own.py:grade")}, "it loads code from a file"),
+    ({"options": Options(grader="similarity:model=m,base_url=http://127.0.0.1:1/v1")}, "it calls another service"),
+    ({"options": Options(sandbox=Settings(python="/bin/sh"))}, "a Python or a sandbox of its own"),
+    ({"options": Options(sandbox=Settings(strictness="degraded"))}, "a Python or a sandbox of its own"),
 ]
 
 

@@ -147,7 +147,7 @@ def test_the_prompt_is_the_datasets_else_the_files_and_the_audit_needs_grades(
 @pytest.mark.slow
 @pytest.mark.usefixtures("with_tests")
 def test_a_statement_reads_texts_of_the_file_and_the_dataset_and_the_other_pages_open() -> None:
-    for page in ("overview", "sql", "trouble"):
+    for page in ("overview", "sql", "bad_lines"):
         drawn(page, run="theirs.jsonl")
     sql = """SELECT r.completion, r.code, t.prompt, len(t.cases) > 2 AS cases FROM rollouts r
              JOIN tasks t USING (task_id) WHERE verdict = 'passed'"""

@@ -109,7 +109,7 @@ READ_BY: list[tuple[dict[str, str], str]] = [
     ({"view": "table", "by": "err", "sort": "-nonsense"}, "rollouts!"),
     ({"view": "table", "fields": ",,"}, "rollouts"),
     ({"zoom": "999", "cols": "step", "at": "|||"}, "rollouts!"),
-    ({"run": "empty"}, "compare! trouble overview"),
+    ({"run": "empty"}, "compare! bad_lines overview"),
     ({"run": "not-open"}, "overview! completion"),
     ({"run": "checks", "verified": "no"}, "audit overview rollouts rewards"),
     ({"run": "checks", "verified": "no: nobody said this", "view": "table"}, "rollouts"),

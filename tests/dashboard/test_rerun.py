@@ -7,9 +7,9 @@ from streamlit.testing.v1 import AppTest
 from dashboard.completion import equalities, rerun, trial_run
 from dashboard.queries.records import CaseRecord
 from evaluator.model import CaseResult, Grade, Kind, Limits, Mode, Task, TestCase, Verdict
-from evaluator.runs.reading import Manifest
 from tests.dashboard.rows import Written, row
 from tests.dashboard.test_pages import click, component, text, visit
+from tests.manifests import manifest_of
 
 RIGHT = "def add(a, b):\n    return a + b\n"
 
@@ -85,7 +85,7 @@ def test_nothing_runs_where_others_reach_the_page_and_the_page_says_why(monkeypa
 
 def test_a_rerun_has_the_limits_the_checker_and_the_rules_of_its_run() -> None:
     task = Task(task_id="t", mode=Mode.STDIN, cases=(TestCase(0, "", "1\n"),))
-    run = Manifest(limits=Limits(wall_s=60, cpu_s=0.5), checker="exact")
+    run = manifest_of(limits=Limits(wall_s=60, cpu_s=0.5), checker="exact")
     late = trial_run.trial_grade(task, None, "while True:\n    pass\n", 0, run)
     assert (late.verdict, late.limits.cpu_s) == (Verdict.TIME_LIMIT, 0.5)
     assert trial_run.trial_grade(task, None, "print(1, end='')", 0, run).verdict is Verdict.WRONG_ANSWER

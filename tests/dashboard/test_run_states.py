@@ -12,10 +12,11 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard import sandbox_state, workspace
 from evaluator.model import CaseResult, Frame, Grade, Mode, Rollout, Task, TestCase, Traceback, Verdict
-from evaluator.runs.reading import Manifest, Run, RunWriter
+from evaluator.runs.reading import Run, RunWriter
 from tests.dashboard import rows, sample_run
 from tests.dashboard.rows import Show, Written, row
 from tests.dashboard.test_pages import PAGES, address, mostly_slow, no_exception, text, visit
+from tests.manifests import manifest_of
 from tests.waiting import wait_until
 
 ONE_CASE = Task(task_id="t", mode=Mode.STDIN, prompt="p", cases=(TestCase(0, "1", "a\n"),))
@@ -32,7 +33,7 @@ def stopped_run(path: Path, *, state: str = "stopped", why: str | None = None) -
     """A run of one of the first two of three rollouts, whose process is gone."""
     rollouts = path.with_suffix(".jsonl")
     rollouts.write_text('{"task_id": "t", "completion": "x"}\n' * 3)
-    manifest = Manifest(rollouts=rollouts.name, dataset="a b.jsonl", folder="..", checker="exact", limit=2)
+    manifest = manifest_of(rollouts=rollouts.name, dataset="a b.jsonl", folder="..", checker="exact", limit=2)
     writer = RunWriter.create(path, manifest)
     frames = (Frame(1, "<module>", "spin()"), Frame(3, "spin", "while True:"))
     trace, message = Traceback("", "", frames), "10 s of CPU time used"
@@ -188,7 +189,7 @@ def verdicts_of_the_run(app: AppTest, runs: Path, count: int) -> list[str]:
 
 def test_a_degraded_run_and_one_with_a_preamble_of_its_own_say_so(tmp_path: Path, show: Show) -> None:
     layers = ("rlimits", "degraded", "unproved: files")
-    manifest = Manifest(sandbox="degraded", preamble="import math\nimport re\n")
+    manifest = manifest_of(sandbox="degraded", preamble="import math\nimport re\n")
     one = row("t", "s", reward=1.0, code="x", layers=layers)
     show(rows.write(tmp_path / "one", [one], ONE_CASE, manifest=manifest))
     overview = unescape(text(visit("overview")))

@@ -18,8 +18,8 @@ from types import FrameType, ModuleType
 from typing import NamedTuple
 
 from evaluator.engines.worker import Worker
-from evaluator.graders.bench import Options
 from evaluator.model import Limits, Rollout, Task
+from evaluator.options import Options
 from evaluator.sandbox import Program, Sandbox, Settings, Way, encoded_call
 from tests.engines.processes import descendants, zygotes_below
 

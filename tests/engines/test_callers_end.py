@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 CALLER = """
 import os, sys, time
 from evaluator.engines.local import grade_all
-from evaluator.graders.bench import Options
+from evaluator.options import Options
 from evaluator.model import Kind, Limits, Mode, Rollout, Task, TestCase
 from evaluator.sandbox import Settings, Way
 

@@ -7,8 +7,8 @@ import pytest
 
 from evaluator.engines.local import grade_all
 from evaluator.engines.workers import cores
-from evaluator.graders.bench import Options
 from evaluator.model import Kind, Mode, Rollout, Task, TestCase
+from evaluator.options import Options
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(cores() == 1, reason="this machine has one core")]
 CODE = "import os\nprint(*sorted(os.sched_getaffinity(0)))"

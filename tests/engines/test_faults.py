@@ -13,8 +13,8 @@ from textwrap import indent
 import pytest
 
 from evaluator.engines.worker import Worker
-from evaluator.graders.bench import Isolation, Options
 from evaluator.model import Grade, Kind, Limits, Mode, Rollout, Task, TestCase, Verdict
+from evaluator.options import Isolation, Options
 from evaluator.sandbox import FaultError, Program, Sandbox, Settings, Status, Way, encoded_call
 from evaluator.sandbox.launch.bubblewrap import bubblewrap
 from tests.engines.processes import (
@@ -158,7 +158,7 @@ COMMON = """
 import json, os, resource, sys
 from pathlib import Path
 from evaluator.engines.local import grade_all
-from evaluator.graders.bench import Options
+from evaluator.options import Options
 from evaluator.model import Kind, Limits, Mode, Rollout, Task, TestCase
 from evaluator.sandbox import Settings, Way
 from tests.engines.processes import kill, workers, zygotes_below

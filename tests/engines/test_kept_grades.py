@@ -18,8 +18,8 @@ from evaluator.engines.grade_keys import Keys
 from evaluator.engines.kept_grades import cache_settings
 from evaluator.engines.worker import Worker
 from evaluator.graders import grader_of
-from evaluator.graders.bench import Options
 from evaluator.model import Kind, Verdict
+from evaluator.options import Options
 from evaluator.sandbox import Sandbox, Settings
 
 PATIENT = Limits(wall_s=60, cpu_s=60, total_s=180)

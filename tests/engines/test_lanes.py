@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from evaluator.engines.local import grade_all
-from evaluator.graders.bench import Options
 from evaluator.model import Kind, Limits, Mode, Rollout, Task, TestCase, Verdict
+from evaluator.options import Options
 from tests.engines.processes import sandboxes, wait_until_none
 
 PATIENTLY = Limits(wall_s=300, cpu_s=60, total_s=300)

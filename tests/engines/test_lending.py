@@ -18,8 +18,8 @@ from evaluator.engines.lender_socket import lender_socket
 from evaluator.engines.messages import FromHand, Job, Ready, Setup, Withdraw, Withdrawn, Work, shipped
 from evaluator.engines.room import MACHINE_WIDE
 from evaluator.engines.workers import WORKERS
-from evaluator.graders.bench import Options
 from evaluator.model import Kind, Mode, Rollout, Verdict
+from evaluator.options import Options
 from evaluator.sandbox import Settings, Way
 from tests.engines.processes import runs_code, workers, zygotes_below
 from tests.interop.serving import ROOT, Served

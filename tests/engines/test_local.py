@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from evaluator.engines.local import grade_all
-from evaluator.graders.bench import Options
 from evaluator.model import Kind, Limits, Mode, Rollout, Task, TestCase, Verdict
+from evaluator.options import Options
 from tests.engines.processes import (
     WAITING,
     busy_zygotes,

@@ -11,8 +11,8 @@ import pytest
 from evaluator import Limits, Task, Verdict, agrade, grade
 from evaluator.engines.single import grade_one
 from evaluator.engines.stop import Stop
-from evaluator.graders.bench import Options
 from evaluator.model import Kind, Rollout
+from evaluator.options import Options
 from evaluator.sandbox import FaultError
 from tests.engines.processes import kill, runs_code, workers, zygotes_below
 from tests.waiting import HANG_S, wait_until

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from evaluator.engines.worker import Worker
-from evaluator.graders.bench import Options
 from evaluator.model import Grade, Kind, Limits, Mode, Rollout, Task, TestCase, Verdict
+from evaluator.options import Options
 from evaluator.sandbox import Sandbox
 
 PATIENT = Limits(wall_s=300, cpu_s=60, total_s=300)

@@ -8,8 +8,8 @@ import pytest
 from evaluator.engines import shipping
 from evaluator.engines.local import grade_all
 from evaluator.engines.messages import Job, Work, packed, to_hand
-from evaluator.graders.bench import Options
 from evaluator.model import Kind, Limits, Mode, Rollout, Task, TestCase, Verdict
+from evaluator.options import Options
 from tests.engines.processes import kill, wait_until_none, workers
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -16,8 +16,8 @@ from evaluator.engines.worker import Worker
 from evaluator.formats import FormatError, Role, load_rollouts, load_tasks, sniff
 from evaluator.formats.native_writer import rollout_row, task_row
 from evaluator.formats.parquet_writer import ROLLOUT_COLUMNS, TASK_COLUMNS, Table
-from evaluator.graders.bench import Options
 from evaluator.model import Rollout, Verdict
+from evaluator.options import Options
 from evaluator.recorded import recorded_grade
 
 FILES = Path(__file__).parent / "files"

@@ -9,7 +9,7 @@ import threading
 import pytest
 
 from evaluator.formats import FormatError, sniff
-from evaluator.formats.sources import resolve, typed
+from evaluator.formats.sources import resolve, source_names
 from tests.formats.conftest import loaded
 
 ROWS = "".join(json.dumps({"task_id": "t", "completion": f"x = {n}"}) + "\n" for n in range(2))
@@ -35,7 +35,7 @@ def test_a_folder_is_its_files_in_natural_order(folder):
     assert [str(found) for found in resolve("steps")] == [
         "steps/more/step_2.json", "steps/step_9.jsonl", "steps/step_10.jsonl.gz",
     ]  # fmt: skip
-    assert typed(resolve("steps")) == ["steps"]
+    assert source_names(resolve("steps")) == ["steps"]
 
 
 def test_a_pattern_and_words_are_taken_once_each(folder):

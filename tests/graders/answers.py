@@ -3,8 +3,8 @@
 import json
 
 from evaluator.engines.worker import Worker
-from evaluator.graders.bench import Options
 from evaluator.model import Grade, JsonValue, Mode, Rollout, Task
+from evaluator.options import Options
 
 
 def task(answer: JsonValue = None, grader: JsonValue = None) -> Task:

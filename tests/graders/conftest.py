@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from evaluator.graders import Bench, get_grader
-from evaluator.graders.bench import Disagreements, Options
 from evaluator.model import Grade, Kind, Limits, Rollout, Task
+from evaluator.options import Disagreements, Options
 from evaluator.sandbox import Sandbox
 from tests.graders.judge_server import JudgeServer, judge_server, own_environment
 

@@ -7,7 +7,7 @@ import pytest
 from evaluator import Grade, Rollout, Task, Verdict
 from evaluator.engines.worker import Worker
 from evaluator.graders import GraderError, get_grader
-from evaluator.graders.bench import Options
+from evaluator.options import Options
 from evaluator.sandbox import Sandbox
 
 ADD = {

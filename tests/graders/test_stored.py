@@ -7,8 +7,8 @@ import pytest
 from evaluator import Task, grade_all
 from evaluator.engines.worker import Worker
 from evaluator.graders import get_grader, shown_cases
-from evaluator.graders.bench import Options
 from evaluator.model import Grade, JsonValue, Rollout, Verdict
+from evaluator.options import Options
 
 QUESTION = Task.from_row({"task_id": "t", "mode": "answer", "prompt": "Which?", "answer": "x"})
 ECHO = Task.from_row(

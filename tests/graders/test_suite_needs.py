@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from evaluator.graders import Bench, get_grader
-from evaluator.graders.bench import Options
 from evaluator.model import Kind, Mode, Rollout, Task, TestCase, Verdict
+from evaluator.options import Options
 from evaluator.sandbox import Sandbox, Settings, Way
 from tests.graders.conftest import PATIENT, Graded
 from tests.graders.split_tasks import suite_task

@@ -7,8 +7,8 @@ import pytest
 
 from evaluator.engines.worker import Worker
 from evaluator.graders import Grader, GraderError, get_grader, shown_cases
-from evaluator.graders.bench import Options
 from evaluator.model import Grade, JsonValue, Kind, Mode, Rollout, Task, TestCase, Verdict
+from evaluator.options import Options
 from evaluator.sandbox import Sandbox
 from tests.graders.answers import graded, options, task
 from tests.graders.conftest import PATIENT

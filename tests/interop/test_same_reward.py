@@ -9,12 +9,12 @@ import pytest
 from evaluator import long_numbers
 from evaluator.engines.worker import Worker
 from evaluator.formats import apps, livecodebench, nemo_gym
-from evaluator.graders.bench import Options
 from evaluator.interop import slime, trl, verl
 from evaluator.interop.colossalai import InOutsError, run_test
 from evaluator.interop.open_instruct import Request, results_of_stdio
 from evaluator.interop.opencompass import LCBCodeGenerationEvaluator
 from evaluator.model import Limits, Rollout, Task
+from evaluator.options import Options
 from evaluator.sandbox import Sandbox
 from tests.interop.test_slime import Sample
 

@@ -20,6 +20,7 @@ from evaluator.runs.comparison import (
     task_hashes,
 )
 from evaluator.runs.reading import Manifest, Run, RunWriter
+from tests.manifests import manifest_of
 
 LETTERS = {verdict.letter: verdict for verdict in Verdict}
 
@@ -33,7 +34,7 @@ def task(task_id: str, *, prompt: str = "Print.", expected: str = "1\n", **field
 def write(path: Path, letters: Mapping[str, str], tasks: Mapping[str, Task] | None = None, **manifest: object) -> Path:
     """A run whose samples of each task have these verdicts. A key may be `task model`."""
     row = 0
-    with RunWriter.create(path, Manifest(**manifest)) as writer:  # type: ignore[arg-type]
+    with RunWriter.create(path, manifest_of(**manifest)) as writer:  # type: ignore[arg-type]
         for name in dict.fromkeys(key.split()[0] for key in letters):
             one = (tasks or {}).get(name, task(name))
             writer.add_task(one, one.cases)
@@ -148,12 +149,12 @@ def test_two_models_of_one_run_are_two_sides(tmp_path: Path) -> None:
 def test_settings_that_decide_verdicts_stand_against_a_headline(tmp_path: Path) -> None:
     found = compared(tmp_path, {"t": "P"}, {"t": "P"})
     for changed, said in (
-        (Manifest(checker="tokens"), ["checker differs: not set in A, tokens in B"]),
-        (Manifest(grader="stored"), ["grader differs: not set in A, stored in B"]),
-        (Manifest(preamble=""), ["preamble differs: not set in A, empty in B"]),
-        (Manifest(unverified="unknown"), ["unverified differs: keep in A, unknown in B"]),
-        (Manifest(limits=Limits(wall_s=2)), ["wall_s differs: 10 in A, 2 in B"]),
-        (Manifest(limits=Limits(memory_mb=512)), ["memory_mb differs: 1024 in A, 512 in B"]),
+        (manifest_of(checker="tokens"), ["checker differs: not set in A, tokens in B"]),
+        (manifest_of(grader="stored"), ["grader differs: not set in A, stored in B"]),
+        (manifest_of(preamble=""), ["preamble differs: not set in A, empty in B"]),
+        (manifest_of(unverified="unknown"), ["unverified differs: keep in A, unknown in B"]),
+        (manifest_of(limits=Limits(wall_s=2)), ["wall_s differs: 10 in A, 2 in B"]),
+        (manifest_of(limits=Limits(memory_mb=512)), ["memory_mb differs: 1024 in A, 512 in B"]),
         (Manifest(), []),
     ):
         assert obstacles(found, settings_that_decide(Manifest(), changed)) == said

@@ -27,6 +27,7 @@ from evaluator.model import (
 from evaluator.runs import writing
 from evaluator.runs.reading import Manifest, QueryError, Run, RunError, RunWriter, rows_where, select
 from evaluator.runs.schema import TABLES, column_names, sample_key
+from tests.manifests import manifest_of
 from tests.runs.older_run import forget_columns
 
 TASK = Task(
@@ -39,7 +40,7 @@ TASK = Task(
 
 
 def manifest(**fields: object) -> Manifest:
-    return Manifest(**({"dataset": "d.jsonl", "dataset_hash": "abc", "evaluator_version": "0.1.0"} | fields))
+    return manifest_of(**({"dataset": "d.jsonl", "dataset_hash": "abc", "evaluator_version": "0.1.0"} | fields))
 
 
 def rollout(sample: str, **fields: object) -> Rollout:

@@ -8,9 +8,10 @@ from functools import partial
 
 import pytest
 
-from evaluator.graders.bench import Bench, Options
+from evaluator.graders.bench import Bench
 from evaluator.graders.tests import grade
 from evaluator.model import Grade, Kind, Limits, Rollout, Task
+from evaluator.options import Options
 from evaluator.sandbox import Outcome, Program, Sandbox, Settings, Way, encoded_call
 
 PATIENT = Limits(wall_s=30, cpu_s=30, total_s=60)

@@ -11,8 +11,8 @@ import pytest
 from evaluator import Limits
 from evaluator.engines.gate import Gate
 from evaluator.engines.worker import Worker
-from evaluator.graders.bench import Options
 from evaluator.model import Grade, Kind, Mode, Rollout, Task, TestCase, Verdict
+from evaluator.options import Options
 from evaluator.sandbox import Way
 from evaluator.sandbox.limits import starvation
 

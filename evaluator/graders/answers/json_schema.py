@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from evaluator.assertions.ungradable import UngradableError
 from evaluator.extras import needs
-from evaluator.graders.recent import Remembered
+from evaluator.graders.lru_cache import LruCache
 from evaluator.model import JsonValue
 
 with needs("schema", "a JSON Schema needs jsonschema"):
@@ -47,7 +47,7 @@ class _Steps(threading.local):
 
 
 _steps = _Steps()
-_known: Remembered[str, Check] = Remembered(256)
+_known: LruCache[str, Check] = LruCache(256)
 
 
 def schema_check(schema: JsonValue) -> Check:

@@ -21,7 +21,7 @@ from evaluator.assertions.plan import SuitePlan, plan_suite
 from evaluator.assertions.ungradable import Refusal, UngradableError
 from evaluator.checkers import Check, Checker, CheckerError, Kind, get_checker, render
 from evaluator.graders.cases.loop import SHOWN_WHEN_RIGHT
-from evaluator.graders.recent import Remembered
+from evaluator.graders.lru_cache import LruCache
 from evaluator.model import Difference, Mode, Task, TestCase
 from evaluator.sandbox import encoded_answer, encoded_call
 
@@ -88,7 +88,7 @@ class Plan:
         return flags.Answers(planned.example for planned in self.cases if planned.example is not None)
 
 
-_plans: Remembered[tuple[object, ...], Plan | SuitePlan | str] = Remembered(256)
+_plans: LruCache[tuple[object, ...], Plan | SuitePlan | str] = LruCache(256)
 
 
 def plan_for(task: Task, checker: str | None) -> Plan | SuitePlan:

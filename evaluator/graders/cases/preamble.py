@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from evaluator.graders.bench import Bench
 from evaluator.graders.cases.attempts import attempt
-from evaluator.graders.recent import Remembered
+from evaluator.graders.lru_cache import LruCache
 from evaluator.model import Limits
 from evaluator.sandbox import Outcome, Program, Status
 from evaluator.sandbox.preambles import header_of
@@ -17,7 +17,7 @@ _END = "the preamble has come to its end"
 _PROBE = f"raise RuntimeError({_END!r})"
 """Replaces the completion: it fails as a program and as a module."""
 
-_failures: Remembered[tuple[str, str | None, bytes, Limits], str | None] = Remembered(256)
+_failures: LruCache[tuple[str, str | None, bytes, Limits], str | None] = LruCache(256)
 
 
 def why_it_fails(preamble: str, entry_point: str | None, payload: bytes, limits: Limits, bench: Bench) -> str | None:

@@ -1,7 +1,7 @@
 """The grade of a test suite: which of its two runs decides, and what follows if they disagree.
 
-With the test in a separate process (`SplitRun`) a completion may pass. It fails by that alone if plain data decided:
-otherwise the same test runs once more in the completion's process (`PlainRun`), as most graders run it.
+With the test in a separate process (`SeparateProcessRun`) a completion may pass. It fails by that alone if plain data
+decided: otherwise the same test runs once more in the completion's process (`SharedProcessRun`), as graders mostly do.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from evaluator.assertions.needs import Need
 from evaluator.assertions.one_process import Reason
 from evaluator.assertions.plan import SuitePlan
 from evaluator.graders.bench import Bench
-from evaluator.graders.recent import Remembered
-from evaluator.graders.suites.run import CannotRunError, PlainRun, SplitRun, SuiteRun, run_reference
+from evaluator.graders.lru_cache import LruCache
+from evaluator.graders.suites.run import CannotRunError, SeparateProcessRun, SharedProcessRun, SuiteRun, run_reference
 from evaluator.model import (
     SPLIT_DISAGREES,
     CaseDisagreement,
@@ -102,9 +102,9 @@ def _graded(task: Task, plan: SuitePlan, code: str, limits: Limits, bench: Bench
     if reason is None and "files" in plan.suite.uses and not bench.sandbox.shares_files:
         reason = f"the test {Reason.FILES}"
     if reason is not None:
-        plain = plain_run(task, plan, code, limits, bench)
+        plain = run_in_shared_process(task, plan, code, limits, bench)
         return SuiteGrade(plain.cases, plain.notes, reason)
-    with SplitRun(task, plan, code, limits, bench) as suite:
+    with SeparateProcessRun(task, plan, code, limits, bench) as suite:
         apart = suite.run()
     final = apart.final and not ("files" in plan.suite.uses and _LINKS.search(code))
     if apart.passed or final or _is_tampering(task, code, apart):
@@ -125,7 +125,7 @@ def _missing_need(task: Task, plan: SuitePlan, limits: Limits, bench: Bench) -> 
     return f"the task's own reference {reference.lacking[0]}, which the sandbox does not allow"
 
 
-def plain_run(
+def run_in_shared_process(
     task: Task, plan: SuitePlan, code: str, limits: Limits, bench: Bench, left_s: float | None = None
 ) -> SuiteRun:
     """The test in the completion's process, as most graders run it. Raises `CannotRunError`, and what `grade` does.
@@ -134,7 +134,7 @@ def plain_run(
     """
     reference = run_reference(task, plan, limits, bench)
     rest = limits if left_s is None else _within(limits, left_s)
-    with PlainRun(task, plan, code, rest, bench, reference.executed if reference else None) as suite:
+    with SharedProcessRun(task, plan, code, rest, bench, reference.executed if reference else None) as suite:
         return suite.run()
 
 
@@ -150,7 +150,7 @@ def _is_tampering(task: Task, code: str, run: SuiteRun) -> bool:
 def _of_both(task: Task, plan: SuitePlan, code: str, limits: Limits, bench: Bench, apart: SuiteRun) -> SuiteGrade:
     """The grade if the first run did not pass and is not final."""
     try:
-        plain = plain_run(task, plan, code, limits, bench, apart.left_s)
+        plain = run_in_shared_process(task, plan, code, limits, bench, apart.left_s)
     except CannotRunError:  # the test ran before, so the completion is the cause
         return SuiteGrade(apart.cases, apart.notes)
     rejected = any(case.verdict is Verdict.REJECTED for case in plain.cases)
@@ -184,9 +184,9 @@ def _answers_that_differ(task: Task, plan: SuitePlan, code: str, limits: Limits,
     if any(_NOT_REPEATABLE.search(text) for text in texts if text):
         return ""
     recording = replace(plan, suite=msgspec.structs.replace(plan.suite, records=True))
-    with SplitRun(task, recording, code, limits, bench) as suite:
+    with SeparateProcessRun(task, recording, code, limits, bench) as suite:
         apart = suite.run()
-    with PlainRun(task, recording, code, _within(limits, apart.left_s), bench, None) as suite:
+    with SharedProcessRun(task, recording, code, _within(limits, apart.left_s), bench, None) as suite:
         plain = suite.run()
     for case, (one, other) in enumerate(zip(apart.calls, plain.calls, strict=False)):
         if one is None or other is None:
@@ -200,7 +200,7 @@ def _answers_that_differ(task: Task, plan: SuitePlan, code: str, limits: Limits,
     return ""
 
 
-_reasons: Remembered[tuple[object, ...], frozenset[str | None]] = Remembered(64)
+_reasons: LruCache[tuple[object, ...], frozenset[str | None]] = LruCache(64)
 
 
 def _one_process_reason(task: Task, plan: SuitePlan, limits: Limits, bench: Bench, apart: SuiteRun) -> str | None:
@@ -211,7 +211,7 @@ def _one_process_reason(task: Task, plan: SuitePlan, limits: Limits, bench: Benc
         return None
 
     def run() -> frozenset[str | None]:
-        with SplitRun(task, plan, reference, limits, bench) as suite:
+        with SeparateProcessRun(task, plan, reference, limits, bench) as suite:
             return frozenset(_messages(suite.run()))
 
     known = _reasons.get((plan.suite, reference, limits), run)

@@ -13,14 +13,14 @@ from evaluator.graders.bench import Bench
 from evaluator.graders.cases.attempts import attempt_by
 from evaluator.graders.cases.loop import SHOWN_WHEN_RIGHT, SHOWN_WHEN_WRONG, excerpt, run_cases
 from evaluator.graders.cases.results import early_exit, reject_if_tampered, result_of
-from evaluator.graders.recent import Remembered
+from evaluator.graders.lru_cache import LruCache
 from evaluator.model import CaseResult, Difference, Flag, Limits, Opaque, Task, TestCase, Verdict
 from evaluator.sandbox import (
     BadValueError,
     CaseReport,
     Outcome,
-    PlainCase,
     Program,
+    SharedProcessCase,
     Status,
     SuiteCase,
     SuiteProcess,
@@ -223,7 +223,7 @@ def _value(text: str) -> object:
         return Opaque("object", text[:200])
 
 
-class SplitRun(_Suite):
+class SeparateProcessRun(_Suite):
     """The test in a separate process."""
 
     _process: SuiteProcess | None = None
@@ -318,7 +318,7 @@ _Counts = tuple[int, ...] | None
 """How many asserts a task's reference executes in each test case; None if it does not pass."""
 
 
-class PlainRun(_Suite):
+class SharedProcessRun(_Suite):
     """The test in the completion's own process, whose messages may be forged; only its end is certain."""
 
     def __init__(
@@ -342,11 +342,11 @@ class PlainRun(_Suite):
         self.lacking: tuple[str, ...] = ()
 
     def _run(self, place: int) -> CaseResult | None:
-        runs: list[PlainCase] = []
+        runs: list[SharedProcessCase] = []
 
         def run_case(wall_s: float) -> Outcome:
             code = self._bench.sandbox.compiled.of(self._plan.suite)
-            runs.append(PlainCase(self._plan.suite, place, self._program.source, code))
+            runs.append(SharedProcessCase(self._plan.suite, place, self._program.source, code))
             return self._execution.run_case(runs[-1], wall_s=wall_s)
 
         outcome = attempt_by(run_case, self._limits, self._bench, self._execution)
@@ -386,7 +386,7 @@ class ReferenceRun(NamedTuple):
     """What it tried and the sandbox does not allow."""
 
 
-_references: Remembered[tuple[object, ...], ReferenceRun] = Remembered(64)
+_references: LruCache[tuple[object, ...], ReferenceRun] = LruCache(64)
 
 
 def run_reference(task: Task, plan: SuitePlan, limits: Limits, bench: Bench) -> ReferenceRun | None:
@@ -397,7 +397,7 @@ def run_reference(task: Task, plan: SuitePlan, limits: Limits, bench: Bench) -> 
 
     def run() -> ReferenceRun:
         none = (0,) * len(plan.cases)
-        with PlainRun(task, plan, reference, limits, bench, none, audits=True) as suite:
+        with SharedProcessRun(task, plan, reference, limits, bench, none, audits=True) as suite:
             passed = suite.run().passed
         return ReferenceRun(tuple(suite.executed) if passed else None, suite.lacking)
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import msgspec
 
 from evaluator.engines import pool
-from evaluator.graders.bench import Bench, Options
+from evaluator.graders.bench import Bench
 from evaluator.graders.cases.attempts import attempt
 from evaluator.model import Limits
+from evaluator.options import Options
 from evaluator.sandbox import FaultError, Outcome, Program, Sandbox, Settings, Status
 
 LIMITS = Limits(wall_s=10, cpu_s=8, total_s=18, memory_mb=1024)

@@ -14,7 +14,7 @@ from io import StringIO
 from typing import Any, TextIO
 
 from evaluator.engines import pool
-from evaluator.graders.bench import Bench, Options
+from evaluator.graders.bench import Bench
 from evaluator.graders.colossalai_testing.run import (
     Asked,
     Code,
@@ -27,6 +27,7 @@ from evaluator.graders.colossalai_testing.run import (
 from evaluator.interop.colossalai.guard import lent_back
 from evaluator.interop.colossalai.modes import is_strict
 from evaluator.model import JsonValue
+from evaluator.options import Options
 from evaluator.sandbox import FaultError, Sandbox, SandboxUnavailable, Settings
 
 _had_sandbox = threading.Event()

@@ -8,7 +8,7 @@ from evaluator.checkers import shortened
 from evaluator.engines import pool
 from evaluator.engines.single import grade_one
 from evaluator.formats.nemo_gym import read_task
-from evaluator.graders.bench import Bench, Options
+from evaluator.graders.bench import Bench
 from evaluator.graders.cases.attempts import attempt
 from evaluator.interop.nemo_gym.config import ServerConfig
 from evaluator.interop.nemo_gym.interpreter import Interpreter, answer_of
@@ -24,6 +24,7 @@ from evaluator.interop.nemo_gym.wire import (
     RunTestsResponse,
 )
 from evaluator.model import CaseResult, Kind, Mode, RecordError, Rollout, Task, TestCase
+from evaluator.options import Options
 from evaluator.sandbox import FaultError, Outcome, Program, Sandbox, Settings, Status
 
 _SHOWN: Final = 2_000

@@ -17,7 +17,6 @@ from typing import Final
 from evaluator.engines.single import grade_one
 from evaluator.formats.nemo_gym import read_task
 from evaluator.graders import traits
-from evaluator.graders.bench import Options
 from evaluator.interop.disconnection import run_until_disconnect
 from evaluator.interop.nemo_gym.code_gen_codes import codes_of
 from evaluator.interop.nemo_gym.config import ServerConfig
@@ -25,6 +24,7 @@ from evaluator.interop.nemo_gym.profiling import VerifyProfile
 from evaluator.interop.nemo_gym.row_limits import require_short, with_time_for_all
 from evaluator.interop.nemo_gym.wire import FailureKind, JsonObject, ModelResponse, VerifyRequest, VerifyResponse
 from evaluator.model import Grade, Kind, Mode, RecordError, Rollout, Task, Verdict
+from evaluator.options import Options
 from evaluator.sandbox import SandboxUnavailable
 from evaluator.stages import measured
 

@@ -7,10 +7,11 @@ from typing import Final, Literal
 import msgspec
 
 from evaluator.engines import pool
-from evaluator.graders.bench import Bench, Options
+from evaluator.graders.bench import Bench
 from evaluator.graders.cases.attempts import attempt
 from evaluator.interop.sandbox_fusion.files import Files
 from evaluator.model import Limits
+from evaluator.options import Options
 from evaluator.sandbox import FaultError, Outcome, Program, Sandbox, Settings, Status
 
 LANGUAGE: Final = "python"

@@ -6,9 +6,10 @@ import marshal
 import time
 from collections.abc import Mapping
 
+from evaluator.options import Settings, Way
 from evaluator.sandbox.case_template import Template
 from evaluator.sandbox.child import Child
-from evaluator.sandbox.launch.settings import Settings, Warm, Way
+from evaluator.sandbox.launch.settings import Warm
 from evaluator.sandbox.wire import BrokenFrameError
 from evaluator.sandbox.zygotes import Zygote
 

@@ -1,33 +1,8 @@
-"""A sandbox's settings: how strict it is, which Python it runs, and which of the two ways confines the code."""
+"""What an interpreter is kept warm for, and the code of a grader that runs in place of the sandbox's own."""
 
 from __future__ import annotations
 
-from enum import StrEnum
-from typing import Literal
-
 import msgspec
-
-Strictness = Literal["strict", "degraded"]
-
-
-class Way(StrEnum):
-    """How code is confined. Both ways have the same limits, system call filter and protocol."""
-
-    NAMESPACES = "namespaces"
-    """bubblewrap: user, process, mount, network and IPC namespaces; also Landlock, if the kernel has it."""
-    LANDLOCK = "landlock"
-    """Without user namespaces: Landlock for files, another user if we are root, no new processes."""
-
-
-class Settings(msgspec.Struct, frozen=True, kw_only=True):
-    """The settings of a `Sandbox`."""
-
-    strictness: Strictness = "strict"
-    """strict: runs nothing unless files, network and process tree are proved; degraded: runs with whatever works."""
-    python: str | None = None
-    """Path of the interpreter that completions run on, with its packages; None: this process's own, with numpy."""
-    way: Way | None = None
-    """None: namespaces if they are available, else Landlock."""
 
 
 class Runner(msgspec.Struct, frozen=True):

@@ -11,12 +11,13 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import IO, NamedTuple
 
+from evaluator.options import Settings, Way
 from evaluator.sandbox.inside.channel import send
 from evaluator.sandbox.inside.linux import DEVICE, EVERYTHING, READ, WRITE
 from evaluator.sandbox.launch import bubblewrap, memory_cgroup, own_folder, seccomp
 from evaluator.sandbox.launch.bundle import BOOT, bundle
 from evaluator.sandbox.launch.interpreter import Interpreter, interpreter_for, outside_of
-from evaluator.sandbox.launch.settings import Settings, Warm, Way
+from evaluator.sandbox.launch.settings import Warm
 from evaluator.sandbox.limits.exceeded import FILES_MB, OPEN_FILES
 
 _STACK_KIB = 256 * 1024

@@ -11,8 +11,8 @@ from typing import Any
 import msgspec
 
 from evaluator.model import Limits
+from evaluator.options import Settings, Way
 from evaluator.sandbox.launch.interpreter import interpreter_for
-from evaluator.sandbox.launch.settings import Settings, Way
 from evaluator.sandbox.launch.spawn import target_user
 from evaluator.sandbox.launch.unavailable import SandboxUnavailable
 from evaluator.sandbox.outcomes import Outcome, Status

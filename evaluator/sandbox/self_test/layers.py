@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from evaluator.sandbox.launch.settings import Way
+from evaluator.options import Way
 
 BORDER = ("files", "network", "process tree")
 """The layers that `strict` requires a proof of."""

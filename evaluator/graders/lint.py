@@ -12,7 +12,7 @@ from evaluator.graders.cases.plans import plan_for
 from evaluator.model import Mode, Task
 
 
-def look_at(task: Task) -> Iterator[str]:
+def lint(task: Task) -> Iterator[str]:
     """One line for each oddity. Raises nothing."""
     try:
         grader = grader_of(task, None)
@@ -22,10 +22,10 @@ def look_at(task: Task) -> Iterator[str]:
     if refusal is not None:
         yield f"can't be graded: {refusal}"
     elif grader.runs_code:
-        yield from _look_at_tests(task)
+        yield from _lint_tests(task)
 
 
-def _look_at_tests(task: Task) -> Iterator[str]:
+def _lint_tests(task: Task) -> Iterator[str]:
     try:
         plan = plan_for(task, None)
     except UngradableError:

@@ -11,7 +11,7 @@ Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
 
 
-class Remembered(Generic[Key, Value]):
+class LruCache(Generic[Key, Value]):
     """The last `room` values by key. Safe for several threads; two may make the same value at once."""
 
     def __init__(self, room: int) -> None:

@@ -17,7 +17,7 @@ from evaluator.sandbox.wire import BrokenFrameError
 _CAP = 1024 * 1024
 
 
-class PlainCase:
+class SharedProcessCase:
     """One test case, for `Execution.run_case`. The suite is sent once the completion is loaded."""
 
     def __init__(self, suite: SuiteCode, index: int, source: str, code: bytes) -> None:

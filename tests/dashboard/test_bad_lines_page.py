@@ -1,4 +1,4 @@
-"""The Trouble page: what could not be used of the input files."""
+"""The page Bad lines: what could not be used of the input files."""
 
 from collections.abc import Callable
 from html import unescape
@@ -37,12 +37,12 @@ def opened(tmp_path: Path, show: Show) -> Opened:
 
 
 def reasons(**params: str) -> dict[str, str]:
-    return dict(row["cells"] for row in component(visit("trouble", **params), "reasons")["rows"])
+    return dict(row["cells"] for row in component(visit("bad_lines", **params), "reasons")["rows"])
 
 
 def test_each_bad_line_has_its_place_its_reason_and_its_beginning(opened: Opened, tmp_path: Path) -> None:
     opened(NOT_JSON, TWICE, JAVA)
-    drawn = text(visit("trouble"))
+    drawn = text(visit("bad_lines"))
     assert "3 lines could not be used" in drawn
     assert "<td>7</td><td>5,120</td><td>not JSON: column 3<code>{&#x27;a</code></td>" in drawn
     assert "<td>d.jsonl</td><td>3</td><td>0</td><td><b>language</b>" in drawn
@@ -55,17 +55,17 @@ def test_each_bad_line_has_its_place_its_reason_and_its_beginning(opened: Opened
 def test_a_reason_in_the_address_chooses_its_lines(opened: Opened) -> None:
     opened(NOT_JSON, NOT_JSON, TWICE)
     assert reasons() == {"all": "3", "not JSON": "2", "duplicate": "1"}
-    drawn = text(visit("trouble", view="duplicate"))
+    drawn = text(visit("bad_lines", view="duplicate"))
     assert "<td>9</td>" in drawn
     assert "<td>7</td>" not in drawn
-    assert "<td>7</td>" in text(visit("trouble", view="no such reason"))
+    assert "<td>7</td>" in text(visit("bad_lines", view="no such reason"))
 
 
 def test_lines_that_are_not_kept_are_counted_by_reason_too(opened: Opened) -> None:
     opened(*[NOT_JSON] * MAX_PROBLEMS, *[TWICE] * 5)
     assert reasons() == {"all": "1,005", "not JSON": "1,000", "duplicate": "5"}
-    assert "None of these is among the lines that are kept." in text(visit("trouble", view="duplicate"))
-    last = text(visit("trouble", page="10"))
+    assert "None of these is among the lines that are kept." in text(visit("bad_lines", view="duplicate"))
+    last = text(visit("bad_lines", page="10"))
     assert last.count("<td>7</td>") == 100
     assert "The first 1,000 are kept and listed here; 5 more are only counted." in last
 
@@ -75,7 +75,7 @@ def test_the_bad_lines_of_an_older_run_are_grouped_by_their_messages(opened: Ope
     run = opened(*(("r.jsonl", n, message) for n, message in enumerate(said)))
     write_manifest(run, msgspec.structs.replace(read_manifest(run), problem_reasons={}, problems_total=7))
     assert reasons() == {"all": "3", "repeated id": "3"}
-    drawn = text(visit("trouble"))
+    drawn = text(visit("bad_lines"))
     assert "7 lines could not be used" in drawn
     assert "The counts are of the 3 lines that are kept." in drawn
 
@@ -84,14 +84,14 @@ def test_very_many_reasons_stay_few(opened: Opened) -> None:
     opened(*(("r.jsonl", n, "m", "", None, f"reason {n}") for n in range(300)))
     found = reasons()
     assert (len(found), found["all"], found["other"]) == (102, "300", "200")
-    assert text(visit("trouble", view="other")).count("<b>reason ") == 100
+    assert text(visit("bad_lines", view="other")).count("<b>reason ") == 100
 
 
 def test_a_run_without_bad_lines_says_so(opened: Opened) -> None:
     opened()
-    assert "Every line could be used." in text(visit("trouble"))
+    assert "Every line could be used." in text(visit("bad_lines"))
     links = [link.label for link in visit("overview").page_link]
-    assert "Trouble" in links
+    assert "Bad lines" in links
     assert not any("bad input" in label for label in links)
 
 
@@ -99,4 +99,4 @@ def test_a_run_without_bad_lines_says_so(opened: Opened) -> None:
 def test_overview_and_a_run_without_rollouts_lead_to_the_bad_lines(opened: Opened, rollouts: int, page: str) -> None:
     opened(NOT_JSON, rollouts=rollouts)
     assert "1 bad input line left out" in [link.label for link in visit(page).page_link]
-    assert "<td>7</td>" in text(visit("trouble"))
+    assert "<td>7</td>" in text(visit("bad_lines"))

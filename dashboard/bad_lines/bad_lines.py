@@ -1,15 +1,15 @@
-"""The Trouble page: the bad lines of the input files by reason, each with its place and its beginning."""
+"""The page Bad lines: the bad lines of the input files by reason, each with its place and its beginning."""
 
 from __future__ import annotations
 
 import streamlit as st
 
 from dashboard import controls, facts, state
+from dashboard.bad_lines import bad_lines_view
 from dashboard.components import row_list
 from dashboard.components.row_list import Column
-from dashboard.input_problems import Trouble
+from dashboard.input_problems import BadLines
 from dashboard.state import View
-from dashboard.trouble import trouble_view
 from dashboard.wording import counted
 
 _PER_PAGE = 100
@@ -19,7 +19,7 @@ _FILES_SHOWN = 3
 """Files whose command is shown."""
 
 
-def show(found: Trouble, view: View) -> None:
+def show(found: BadLines, view: View) -> None:
     """Everything that is known of the lines that could not be used."""
     if not found.total:
         facts.banner("Every line could be used.")
@@ -33,7 +33,7 @@ def show(found: Trouble, view: View) -> None:
         _lines(found, view, reason, with_file=len(files) > 1)
 
 
-def _head(found: Trouble, files: list[str]) -> None:
+def _head(found: BadLines, files: list[str]) -> None:
     """How many, of which files, and what to do next."""
     known = [
         ("rollouts that could be used", f"{found.rows:,}"),
@@ -51,7 +51,7 @@ def _named(files: list[str]) -> str:
     return ", ".join(files[:_FILES_SHOWN]) + (f" and {more:,} more" if more > 0 else "")
 
 
-def _reasons(found: Trouble, view: View) -> str:
+def _reasons(found: BadLines, view: View) -> str:
     """The counts by reason, of which one can be chosen. Returns it, or "" for all."""
     counts = sorted(found.reasons.items(), key=lambda item: (-item[1], item[0]))
     names = ["", *(name for name, _ in counts)]
@@ -73,12 +73,12 @@ def _reasons(found: Trouble, view: View) -> str:
     return chosen
 
 
-def _lines(found: Trouble, view: View, reason: str, *, with_file: bool) -> None:
+def _lines(found: BadLines, view: View, reason: str, *, with_file: bool) -> None:
     """One page of the kept lines with this reason."""
     listed = [bad for bad in found.problems if not reason or found.reason(bad) == reason]
     if not listed:
         facts.note("None of these is among the lines that are kept.")
         return
     page = controls.page_of(view, len(listed), _PER_PAGE)
-    st.html(trouble_view.table(listed[(page - 1) * _PER_PAGE : page * _PER_PAGE], with_file=with_file, room=_ROOM))
+    st.html(bad_lines_view.table(listed[(page - 1) * _PER_PAGE : page * _PER_PAGE], with_file=with_file, room=_ROOM))
     controls.pager(view, len(listed), _PER_PAGE, "lines")

@@ -15,7 +15,7 @@ def table(found: Sequence[BadRow], *, with_file: bool, room: int) -> str:
     rows = "".join(_row(bad, with_file=with_file) for bad in found)
     style = f"max-height:max(300px, calc(100vh - {room}px))"
     return (
-        f'<div class="rs-trouble" style="{style}" tabindex="0" role="region" aria-label="bad lines">'
+        f'<div class="rs-bad-lines" style="{style}" tabindex="0" role="region" aria-label="bad lines">'
         f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>"
     )
 

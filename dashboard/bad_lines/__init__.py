@@ -1,0 +1,1 @@
+"""The page Bad lines: what could not be used of the input files?"""

@@ -1,1 +1,0 @@
-"""The Trouble page: what could not be used of the input files?"""

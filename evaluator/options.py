@@ -1,0 +1,104 @@
+"""How a run grades: one record, made once from keywords or flags, kept in the run, sent to workers, part of a grade's
+key in the cache.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any, Literal, TypedDict
+
+import msgspec
+
+from evaluator.model import Limits, Task
+
+Strictness = Literal["strict", "degraded"]
+Isolation = Literal["completion", "test"]
+Unverified = Literal["keep", "unknown"]
+Disagreements = Literal["unknown", "keep", "fail"]
+UnfinishedThinking = Literal["no_code", "grade"]
+
+
+class Way(StrEnum):
+    """How code is confined. Both ways have the same limits, system call filter and protocol."""
+
+    NAMESPACES = "namespaces"
+    """bubblewrap: user, process, mount, network and IPC namespaces; also Landlock, if the kernel has it."""
+    LANDLOCK = "landlock"
+    """Without user namespaces: Landlock for files, another user if we are root, no new processes."""
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """The settings of a `Sandbox`."""
+
+    strictness: Strictness = "strict"
+    """strict: runs nothing unless files, network and process tree are proved; degraded: runs with whatever works."""
+    python: str | None = None
+    """Path of the interpreter that completions run on, with its packages; None: this process's own, with numpy."""
+    way: Way | None = None
+    """None: namespaces if they are available, else Landlock."""
+
+
+class CacheSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a run keeps its grades, and those of earlier runs: see `evaluator.engines.kept_grades`."""
+
+    folder: str
+    run: str
+    """A word of this run's own: of all its processes one says what is wrong with the cache."""
+    reads: bool = True
+    """False: every rollout is graded anew, and only kept."""
+    most_bytes: int = 2**30
+
+
+class Options(msgspec.Struct, frozen=True, kw_only=True):
+    """How a run grades. A task's own `limits`, `checker` and `grader` override these."""
+
+    limits: Limits = msgspec.field(default_factory=Limits)
+    checker: str | None = None
+    """Used for the test cases whose kind (text or value) it compares."""
+    grader: str | None = None
+    preamble: str | None = None
+    """Code before every completion, in place of what the tasks say; None: what they say; "": nothing."""
+    fail_fast: bool = False
+    isolation: Isolation = "completion"
+    """stdin: whether the test cases of a completion may share a process (see docs/sandbox.md)."""
+    unverified: Unverified = "keep"
+    """Unverified grades: "keep" verdict and reward, or make them `unknown`, without a reward."""
+    disagreement: Disagreements = "unknown"
+    """The grade of a suite that fails in two processes and passes in one: `unknown`; "keep": passed, not verified;
+    "fail": the verdict of two processes, not verified."""
+    unfinished_thinking: UnfinishedThinking = "no_code"
+    """A completion that ends while the model is thinking has no code; "grade": the code in its thoughts counts."""
+    sandbox: Settings = msgspec.field(default_factory=Settings)
+    cache: CacheSettings | None = None
+
+
+class Given(TypedDict, total=False):
+    """Fields of `Options` as the keywords of `grade`, `grade_all` and `grade_file`; None is as not given."""
+
+    limits: Limits | None
+    checker: str | None
+    grader: str | None
+    preamble: str | None
+    fail_fast: bool
+    isolation: Isolation
+    unverified: Unverified
+    disagreement: Disagreements
+    unfinished_thinking: UnfinishedThinking
+    sandbox: Settings | None
+
+
+def options_of(options: Options | None, given: Given) -> Options:
+    """These options, or the default ones, with what was given beside them. Raises `TypeError` for another keyword."""
+    changes = {name: value for name, value in given.items() if value is not None}
+    return msgspec.structs.replace(options or Options(), **changes)
+
+
+def with_preamble(task: Task, options: Options) -> Task:
+    """The task as these options have it."""
+    return task if options.preamble is None else msgspec.structs.replace(task, preamble=options.preamble)
+
+
+def by_name(options: Options) -> dict[str, Any]:
+    """All but the cache, by name; of the sandbox its strictness as `sandbox`, and its Python as `interpreter`."""
+    found = {name: getattr(options, name) for name in Options.__struct_fields__ if name != "cache"}
+    return found | {"sandbox": options.sandbox.strictness, "interpreter": options.sandbox.python}
