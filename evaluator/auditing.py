@@ -103,7 +103,7 @@ def audit_run(
             else:
                 yield rollout
 
-    options = options_of(run, json.dumps({"name": "audit", "checkers": list(checkers)}))
+    options = audit_options(run, json.dumps({"name": "audit", "checkers": list(checkers)}))
     for rollout, grade, _ in grade_all(audited, to_run(), options, workers=workers, stop=stop):
         take(rollout, grade)
     report.differing.sort(key=lambda each: (each.task_id, each.sample_id))
@@ -116,7 +116,7 @@ def audited_count(run: Run, limit: int | None = None) -> int:
     return min(total, limit) if limit else total
 
 
-def options_of(run: Run, grader: str | None = None) -> Options:
+def audit_options(run: Run, grader: str | None = None) -> Options:
     """Like the run's, with this grader instead, if any. Never fail-fast: each checker must see every answer."""
     given = run.manifest.options
     return msgspec.structs.replace(

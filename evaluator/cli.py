@@ -102,11 +102,17 @@ def grade(
     from evaluator.file_grading import cache_of, grade_file, limits_of
     from evaluator.formats.readings import map_of
     from evaluator.formats.sources import resolve
-    from evaluator.sandbox import Settings
+    from evaluator.options import Options, Settings
 
     if (resume or only) and out is None:
         raise CommandError("--resume and --only need an existing run: name it with --out RUN")
     files = resolve(rollouts, remote=True)
+    options = Options(
+        limits=limits_of(timeout, memory), checker=checker, grader=grader_option.grader_text(grader),
+        preamble=preamble_option.preamble_text(preamble), fail_fast=fail_fast, isolation=isolation,
+        unverified=unverified, disagreement=disagreement, unfinished_thinking=unfinished_thinking,
+        sandbox=Settings(strictness=sandbox, python=python),
+    )  # fmt: skip
     job = partial(
         grade_file,
         files,
@@ -115,11 +121,6 @@ def grade(
         workers=workers,
         engine=engine,
         address=address,
-        limits=limits_of(timeout, memory),
-        checker=checker,
-        grader=grader_option.grader_text(grader),
-        preamble=preamble_option.preamble_text(preamble),
-        fail_fast=fail_fast,
         resume=resume,
         only=only,
         format=format_,
@@ -127,12 +128,8 @@ def grade(
         dataset_format=dataset_format,
         dataset_map=map_of(dataset_map, "--dataset-map"),
         limit=limit,
-        isolation=isolation,
-        sandbox=Settings(strictness=sandbox, python=python),
         cache=cache_of(cache),
-        unverified=unverified,
-        disagreement=disagreement,
-        unfinished_thinking=unfinished_thinking,
+        options=options,
     )
     return grading.grade(job, as_json=json)
 
@@ -249,7 +246,7 @@ def serve(
     """Answer over HTTP as another system's server does."""
     from evaluator.commands import serving
 
-    options = serving.Options(host, port, allowed_host or (), max_timeout, config, profile)
+    options = serving.ServerOptions(host, port, allowed_host or (), max_timeout, config, profile)
     return serving.serve(system, options)
 
 

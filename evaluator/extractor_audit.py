@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final
 
-from evaluator.auditing import Audit, Differing, Payer, options_of
+from evaluator.auditing import Audit, Differing, Payer, audit_options
 from evaluator.engines.local import grade_all
 from evaluator.extraction import EXTRACTORS, extracted_by_others
 from evaluator.model import Grade, Kind, Rollout, Verdict
@@ -93,7 +93,7 @@ def audit_extractors(
                 running[number] = case, code
                 yield Rollout(task_id=case.task_id, sample_id=number, completion=code, kind=Kind.FULL)
 
-    for rollout, grade, _ in grade_all(tasks.values(), to_run(), options_of(run), workers=workers, stop=stop):
+    for rollout, grade, _ in grade_all(tasks.values(), to_run(), audit_options(run), workers=workers, stop=stop):
         case, code = running.pop(rollout.sample_id)
         case.take(code, grade)
         if on_grade is not None:

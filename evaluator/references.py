@@ -4,25 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import chain
-from typing import Any
+from typing import Unpack
 
 from evaluator.api import grade_all
 from evaluator.graders import traits
-from evaluator.model import Grade, Kind, Limits, Mode, Rollout, Task
+from evaluator.model import Grade, Kind, Mode, Rollout, Task
+from evaluator.options import Given, Options, options_of
 
 
 def reference_grades(
-    tasks: Sequence[Task], *, workers: int | None = None, limits: Limits | None = None, checker: str | None = None
+    tasks: Sequence[Task], *, workers: int | None = None, options: Options | None = None, **given: Unpack[Given]
 ) -> Iterator[Grade]:
     """The grade of each task's reference; a test suite is run in both ways. Arguments and errors as in `grade_all`."""
     suites, others = (
         [task for task in tasks if (task.mode in (Mode.ASSERT, Mode.UNITTEST)) is are_suites]
         for are_suites in (True, False)
     )
-    options: dict[str, Any] = {"workers": workers, "limits": limits, "checker": checker, "cache": None}
+    options = options_of(options, given)
     return chain(
-        grade_all(suites, _references(suites), grader="both_ways", **options),
-        grade_all(others, _references(others), **options),
+        grade_all(suites, _references(suites), workers=workers, options=options, grader="both_ways", cache=None),
+        grade_all(others, _references(others), workers=workers, options=options, cache=None),
     )
 
 

@@ -12,6 +12,7 @@ from evaluator.checkers import known_checkers
 from evaluator.file_grading import limits_of
 from evaluator.graders import GraderError, known_graders
 from evaluator.model import Limits, RecordError
+from evaluator.options import Options
 
 STORED = "stored"
 """The grader of rewards that rollouts came with, which has a button of its own."""
@@ -25,9 +26,7 @@ class SettingsError(ValueError):
 class Settings(msgspec.Struct, frozen=True):
     """Arguments of `grade_file`; None where its default holds."""
 
-    grader: str | None = None
-    checker: str | None = None
-    limits: Limits = Limits()
+    options: Options = Options()
     workers: int | None = None
     limit: int | None = None
     """Only the first so many rollouts."""
@@ -35,10 +34,10 @@ class Settings(msgspec.Struct, frozen=True):
     def facts(self) -> list[tuple[str, str]]:
         """What they mean, as (name, value)."""
         return [
-            ("grader", self.grader or "tests"),
-            ("checker", self.checker or "the task's own"),
-            ("time-out", f"{self.limits.wall_s:g} s per test"),
-            ("memory", f"{self.limits.memory_mb:,.0f} MiB"),
+            ("grader", self.options.grader or "tests"),
+            ("checker", self.options.checker or "the task's own"),
+            ("time-out", f"{self.options.limits.wall_s:g} s per test"),
+            ("memory", f"{self.options.limits.memory_mb:,.0f} MiB"),
             ("workers", str(self.workers or _cpus())),
             *([("only the first", f"{self.limit:,}")] if self.limit else []),
         ]
@@ -70,9 +69,7 @@ def chosen() -> Settings:
             raise SettingsError(f"{name} is {value:g}: give a whole number from 1")
     try:
         return Settings(
-            _grader(grader),
-            checker,
-            limits_of(timeout, memory),
+            Options(grader=_grader(grader), checker=checker, limits=limits_of(timeout, memory)),
             int(workers) if workers else None,
             int(limit) if limit else None,
         )

@@ -28,8 +28,8 @@ _MOST_S: Final = 30.0
 def work_of(rollouts: Rollouts, files: Opened, settings: Settings) -> partial[GradedFile]:
     """The grading of a file as the page's form says. Raises `FormatError` if it is gone."""
     return partial(
-        evaluator.grade_file, resolve(rollouts.word), files.dataset, grader=settings.grader, checker=settings.checker,
-        limits=settings.limits, workers=settings.workers, limit=settings.limit, format=rollouts.format,
+        evaluator.grade_file, resolve(rollouts.word), files.dataset, options=settings.options,
+        workers=settings.workers, limit=settings.limit, format=rollouts.format,
         field_map=rollouts.field_map, dataset_format=files.dataset_format, dataset_map=files.dataset_map,
     )  # fmt: skip
 

@@ -25,7 +25,7 @@ _PORT: Final = 8000
 System = Literal["agentfly", "colossalai", "nemo-gym", "sandbox-fusion"]
 
 
-class Options(NamedTuple):
+class ServerOptions(NamedTuple):
     """The command line's options; None where one is not given."""
 
     host: str | None = None
@@ -47,7 +47,7 @@ class _Server(NamedTuple):
     allowed_hosts: Sequence[str] = ()
 
 
-def serve(system: System, options: Options) -> int:
+def serve(system: System, options: ServerOptions) -> int:
     """Serves until stopped. Raises `SandboxUnavailable` before it listens."""
     _check(system, options)
     server = _nemo_gym(options) if system == "nemo-gym" else _small(system, options)
@@ -59,7 +59,7 @@ def serve(system: System, options: Options) -> int:
     return Exit.DONE
 
 
-def _check(system: System, options: Options) -> None:
+def _check(system: System, options: ServerOptions) -> None:
     for name in options.allowed_hosts:
         try:
             http_server.host_name(name)
@@ -76,7 +76,7 @@ def _check(system: System, options: Options) -> None:
         raise CommandError(f"--config {options.config}: `serve {system}` has nothing to configure: leave it out")
 
 
-def _nemo_gym(options: Options) -> _Server:
+def _nemo_gym(options: ServerOptions) -> _Server:
     from evaluator.interop.nemo_gym import CodeResourcesServer, ServerConfig
     from evaluator.interop.nemo_gym.config import ConfigError, config_from_file
 
@@ -93,7 +93,7 @@ def _nemo_gym(options: Options) -> _Server:
     return _Server(server.setup_webserver(), config.max_request_mb, config.host, config.port, config.allowed_hosts)
 
 
-def _small(system: System, options: Options) -> _Server:
+def _small(system: System, options: ServerOptions) -> _Server:
     """The servers that take only a program or a completion."""
     if system == "agentfly":
         from evaluator.interop.agentfly import server as agentfly

@@ -13,8 +13,7 @@ from collections.abc import Sequence
 from typing import Any, TypedDict
 
 from evaluator.formats.harness_tests import task_of_code
-from evaluator.interop.program_results import mean_pass_at_k, results_of
-from evaluator.model import RecordError, Task
+from evaluator.interop.program_results import mean_pass_at_k, results_of, task_or_problem
 
 
 class CandidateResult(TypedDict):
@@ -58,7 +57,7 @@ def compute(
     for place, candidates in enumerate(predictions):
         if not all(isinstance(code, str) for code in candidates):
             raise ValueError(f"predictions[{place}] has a candidate that is no text: give programs")
-    tasks = [_task(reference, place) for place, reference in enumerate(references)]
+    tasks = [task_or_problem(task_of_code, reference, str(place)) for place, reference in enumerate(references)]
     programs = [(place, code) for place, candidates in enumerate(predictions) for code in candidates]
     found = results_of([(tasks[place], code) for place, code in programs], timeout)
     results: Results = defaultdict(list)
@@ -68,14 +67,6 @@ def compute(
         results[place].append((number, own))
     passed = [[own["passed"] for _, own in each] for each in results.values()]
     return mean_pass_at_k(passed, k), results
-
-
-def _task(reference: str, place: int) -> Task | str:
-    """The task of a reference, or why there is none."""
-    try:
-        return task_of_code(reference, str(place))
-    except RecordError as error:
-        return str(error)
 
 
 def use_in_evaluate() -> None:

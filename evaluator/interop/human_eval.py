@@ -18,8 +18,8 @@ from typing import IO, Any
 
 from evaluator.formats import humaneval
 from evaluator.formats.json_text import JsonError, decode_json
-from evaluator.interop.program_results import Result, mean_pass_at_k, results_of
-from evaluator.model import JsonValue, RecordError, Task
+from evaluator.interop.program_results import Result, mean_pass_at_k, results_of, task_or_problem
+from evaluator.model import JsonValue
 
 Row = dict[str, JsonValue]
 
@@ -66,17 +66,10 @@ def evaluate_functional_correctness(
 
 
 def _results(problems: Mapping[str, Row], samples: Sequence[Row], timeout: float) -> list[Result]:
-    tasks = {task_id: _task(problems[task_id]) for task_id in dict.fromkeys(sample["task_id"] for sample in samples)}
+    needed = dict.fromkeys(sample["task_id"] for sample in samples)
+    tasks = {task_id: task_or_problem(humaneval.read_task, problems[task_id]) for task_id in needed}
     programs = [problems[sample["task_id"]]["prompt"] + sample["completion"] for sample in samples]
     return results_of([(tasks[one["task_id"]], code) for one, code in zip(samples, programs, strict=True)], timeout)
-
-
-def _task(problem: Row) -> Task | str:
-    """The task of a problem, or why there is none."""
-    try:
-        return humaneval.read_task(problem)
-    except RecordError as error:
-        return str(error)
 
 
 def _problems_of_human_eval() -> str:

@@ -12,13 +12,13 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
-from evaluator import Grade, Limits, Task, agrade
+from evaluator import Grade, Task, agrade
 from evaluator.formats.harness_tests import task_of_code
 from evaluator.formats.inspect_ai import task_of_sample
 from evaluator.formats.trainer_tests import task_from
-from evaluator.model import JsonValue, RecordError, Verdict, limits_from
-from evaluator.options import Disagreements
-from evaluator.sandbox import Settings
+from evaluator.interop.reward_options import LimitsLike, reward_options
+from evaluator.model import JsonValue, RecordError, Verdict
+from evaluator.options import Disagreements, Settings
 
 if TYPE_CHECKING:
     from inspect_ai.scorer import Scorer
@@ -30,7 +30,7 @@ _MOST_SHOWN: Final = 2_000
 def code_tests(
     tests: str | None = None,
     *,
-    limits: Mapping[str, float] | None = None,
+    limits: LimitsLike = None,
     grader: str = "tests",
     disagreement: Disagreements = "unknown",
     python: str | None = None,
@@ -57,13 +57,13 @@ def _registered() -> Callable[..., Scorer]:
 
     def factory(
         tests: str | None,
-        limits: Mapping[str, float] | None,
+        limits: LimitsLike,
         grader: str,
         disagreement: Disagreements,
         python: str | None,
     ) -> Scorer:
-        chosen = limits_from(limits) if limits else Limits()
-        options: dict[str, Any] = {"limits": chosen, "grader": grader, "disagreement": disagreement}
+        sandbox = Settings(python=python)
+        options = reward_options(limits, grader=grader, disagreement=disagreement, sandbox=sandbox)
 
         async def score(state: TaskState, target: Target) -> Score:
             texts = list(target)
@@ -72,7 +72,7 @@ def _registered() -> Callable[..., Scorer]:
                 task = task_for(fields, tests)
             except RecordError as error:
                 return Score(**unscored(str(error)))
-            grade = await agrade(task, state.output.completion, sandbox=Settings(python=python), **options)
+            grade = await agrade(task, state.output.completion, options=options)
             return Score(**score_fields(task, grade, as_letter=(task.grader or grader) == "tests"))
 
         return score

@@ -18,6 +18,7 @@ from evaluator.entry_points import names_called
 from evaluator.formats.json_text import JsonError, decode_json
 from evaluator.given_tests import stdin_input
 from evaluator.import_headers import LIVECODEBENCH
+from evaluator.interop.reward_options import SHARE
 from evaluator.model import Grade, JsonValue, Kind, Limits, Mode, RecordError, Rollout, Task, TestCase, Verdict
 from evaluator.options import Options
 
@@ -116,7 +117,7 @@ def _grades(request: Request, limits: Limits, tasks: Sequence[Task], count: int)
     seconds = request.max_execution_time
     limits = msgspec.structs.replace(limits, wall_s=seconds, cpu_s=seconds, total_s=seconds * count + _SLACK_S)
     # The reward only says that later tests count after a failure.
-    options = Options(limits=limits, grader="tests:reward=fraction", disagreement="fail")
+    options = Options(limits=limits, grader=SHARE, disagreement="fail")
     rollout = Rollout(task_id=_ID, completion=request.program, kind=Kind.FULL)
     return grade_together([(task, rollout) for task in tasks], options)
 

@@ -19,8 +19,8 @@ from typing import Any, Final
 
 from evaluator.formats import humaneval
 from evaluator.formats.harness_tests import task_of_code
-from evaluator.interop.program_results import grades_of, mean_pass_at_k, result_of, results_of
-from evaluator.model import Grade, JsonValue, Limits, RecordError, Task, Verdict
+from evaluator.interop.program_results import grades_of, mean_pass_at_k, result_of, results_of, task_or_problem
+from evaluator.model import Grade, JsonValue, Limits, Task, Verdict
 
 Score = dict[str, Any]
 Row = Mapping[str, JsonValue]
@@ -67,7 +67,7 @@ class HumanEvalEvaluator(Evaluator):
         if len(predictions) != len(references):
             return _other_lengths()
         rows = {str(row["task_id"]): row for row in test_set}
-        tasks = {task_id: _task(humaneval.read_task, rows[task_id]) for task_id in dict.fromkeys(references)}
+        tasks = {task_id: task_or_problem(humaneval.read_task, rows[task_id]) for task_id in dict.fromkeys(references)}
         samples = [
             (task_id, text) for task_id, given in zip(references, predictions, strict=True) for text in _listed(given)
         ]
@@ -99,7 +99,7 @@ class MBPPEvaluator(Evaluator):
         """
         if len(predictions) != len(references):
             return _other_lengths()
-        tasks = {tests: _task(lambda text: task_of_code(text, "MBPP"), tests) for tests in dict.fromkeys(references)}
+        tasks = {tests: task_or_problem(task_of_code, tests, "MBPP") for tests in dict.fromkeys(references)}
         answers = [_DONE.sub("", _BEGIN.sub("", text)) for text in predictions]
         limits = Limits(wall_s=_MBPP_TIMEOUT_S, cpu_s=_MBPP_TIMEOUT_S, total_s=_MBPP_TIMEOUT_S)
         pairs = [(tasks[tests], text) for tests, text in zip(references, answers, strict=True)]
@@ -142,7 +142,7 @@ class LCBCodeGenerationEvaluator(Evaluator):
         if len(predictions) != len(references):
             return _other_lengths()
         rows = {str(row["question_id"]): row for row in test_set if self._is_in_time(row)}
-        tasks = {question: _task(_question, row) for question, row in rows.items()}
+        tasks = {question: task_or_problem(_question, row) for question, row in rows.items()}
         pairs = [(tasks[name], text) for name, text in zip(references, predictions, strict=True) if name in tasks]
         limits = Limits(wall_s=self.timeout, cpu_s=self.timeout)
         grades = grades_of(pairs, limits)
@@ -171,15 +171,6 @@ def _detail(grade: Grade) -> Score:
         "final_metadata": json.dumps({"verdict": grade.verdict.value, "error": result_of(grade).text}),
         "correct": _passed(grade),
     }
-
-
-def _task(read: Any, given: Any) -> Task | str:
-    """The task that `read` makes of it, or why there is none."""
-    try:
-        task: Task = read(given)
-    except RecordError as error:
-        return str(error)
-    return task
 
 
 def _passed(grade: Grade) -> bool | None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
 
 from evaluator.engines.single import grade_together
-from evaluator.model import Grade, Kind, Limits, Rollout, Task, Verdict
+from evaluator.model import Grade, Kind, Limits, RecordError, Rollout, Task, Verdict
 from evaluator.options import Options
 
 
@@ -18,6 +18,14 @@ class Result(NamedTuple):
 
     passed: bool | None
     text: str
+
+
+def task_or_problem(read: Callable[..., Task], *given: Any) -> Task | str:
+    """The task that `read` makes of it, or why there is none."""
+    try:
+        return read(*given)
+    except RecordError as error:
+        return str(error)
 
 
 def results_of(programs: Sequence[tuple[Task | str, str]], timeout: float) -> list[Result]:
@@ -43,7 +51,7 @@ def grades_of(programs: Sequence[tuple[Task | str, str]], limits: Limits, kind: 
     }
     found = grade_together(list(pairs.values()), Options(limits=limits, disagreement="keep"))
     graded = dict(zip(pairs, found, strict=True))
-    grades = [graded[id(task), text] if isinstance(task, Task) else _ungraded(task) for task, text in programs]
+    grades = [graded[id(task), text] if isinstance(task, Task) else ungraded(task) for task, text in programs]
     without = [grade for grade in grades if grade.reward is None]
     if without:
         warnings.warn(
@@ -54,7 +62,8 @@ def grades_of(programs: Sequence[tuple[Task | str, str]], limits: Limits, kind: 
     return grades
 
 
-def _ungraded(reason: str) -> Grade:
+def ungraded(reason: str) -> Grade:
+    """The grade of a completion that has no task."""
     return Grade(task_id="", sample_id="", verdict=Verdict.UNKNOWN, reward=None, error_message=reason)
 
 

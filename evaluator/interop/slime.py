@@ -8,13 +8,15 @@ A sample's label or metadata has its tests. slime is not imported.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final, Protocol
 
 from evaluator.engines.single import agrade_together
 from evaluator.formats.slime import tests_of
 from evaluator.formats.trainer_tests import task_from
-from evaluator.model import Grade, JsonValue, Limits, RecordError, Rollout, Task, Verdict, brief, limits_from
+from evaluator.interop.program_results import ungraded
+from evaluator.interop.reward_options import SHARE, LimitsLike, reward_options
+from evaluator.model import Grade, JsonValue, RecordError, Rollout, Task, brief
 from evaluator.options import Options
 
 
@@ -34,14 +36,13 @@ class UngradedError(RuntimeError):
     """The tests of a single sample can't be read, or the sandbox failed: slime can't take a missing reward."""
 
 
-def make_custom_rm(*, grader: str = "tests", limits: Mapping[str, float] | None = None) -> RewardFunction:
+def make_custom_rm(*, grader: str = "tests", limits: LimitsLike = None) -> RewardFunction:
     """Makes a function for `--custom-rm-path`, as a constant of a module of your own.
 
     `grader`: with options, such as "tests:reward=fraction". `limits`: fields of `evaluator.Limits`, such as
     `{"wall_s": 5}`; None: its defaults. Raises `RecordError` for bad `limits`.
     """
-    chosen = limits_from(limits) if limits else Limits()
-    options = Options(limits=chosen, grader=grader, disagreement="fail")
+    options = reward_options(limits, grader=grader, disagreement="fail")
 
     async def custom_rm(args: Any, sample: Sample | Sequence[Sample], **kwargs: Any) -> float | list[float]:
         """The reward of a sample, or with `--group-rm` the rewards of a group: of `response`, a chat answer or code.
@@ -72,7 +73,7 @@ async def _grades(samples: Sequence[Sample], options: Options) -> list[Grade]:
         if isinstance(task, Task)
     ]
     graded = iter(await agrade_together(pairs, options))
-    grades = [next(graded) if isinstance(task, Task) else _ungraded(task) for task in tasks]
+    grades = [next(graded) if isinstance(task, Task) else ungraded(task) for task in tasks]
     for sample, grade in zip(samples, grades, strict=True):
         if isinstance(sample.metadata, dict):
             sample.metadata["rollscope"] = _account(grade)
@@ -88,10 +89,6 @@ def _task(sample: Sample, task_id: str) -> Task | str:
         return task_from(sample.label if tests is None else tests, task_id)
     except RecordError as error:
         return str(error) if sample.label else f"neither the label nor the metadata has tests: {error}"
-
-
-def _ungraded(reason: str) -> Grade:
-    return Grade(task_id="", sample_id="", verdict=Verdict.UNKNOWN, reward=None, error_message=reason)
 
 
 def _account(grade: Grade) -> dict[str, JsonValue]:
@@ -115,5 +112,5 @@ def _rewards_of_group(samples: Sequence[Sample], grades: Sequence[Grade]) -> lis
 
 custom_rm: Final = make_custom_rm()
 """1.0 if all tests passed, else 0.0."""
-share_rm: Final = make_custom_rm(grader="tests:reward=fraction")
+share_rm: Final = make_custom_rm(grader=SHARE)
 """The share of the tests that passed."""

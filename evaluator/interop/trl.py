@@ -16,8 +16,9 @@ import msgspec
 
 from evaluator.engines.single import agrade_together, grade_together
 from evaluator.formats.trainer_tests import COLUMNS, task_from
-from evaluator.model import Grade, JsonValue, Limits, RecordError, Rollout, Task, Verdict, brief, limits_from
-from evaluator.options import Disagreements, Options
+from evaluator.interop.reward_options import LimitsLike, reward_options
+from evaluator.model import Grade, JsonValue, RecordError, Rollout, Task, Verdict, brief
+from evaluator.options import Disagreements
 
 LogExtra = Callable[[str, list[str | None]], object]
 """TRL's, which adds a column to the table of completions: its name, and a value for each completion."""
@@ -44,7 +45,7 @@ class _Reward:
         *,
         column: str | None = None,
         continuous: bool = False,
-        limits: Limits | Mapping[str, float] | None = None,
+        limits: LimitsLike = None,
         workers: int | None = None,
         disagreement: Disagreements = "unknown",
         name: str = "code_reward",
@@ -61,11 +62,7 @@ class _Reward:
             _warn_once("workers", f"workers has no effect here: call evaluator.configure(workers={workers}) first")
         self.__name__ = self.__qualname__ = name
         self._column = column
-        self._options = Options(
-            limits=limits if isinstance(limits, Limits) else limits_from(limits or {}),
-            grader="tests:reward=fraction" if continuous else "tests",
-            disagreement=disagreement,
-        )
+        self._options = reward_options(limits, continuous=continuous, disagreement=disagreement)
 
     def _batch(self, completions: Sequence[JsonValue], columns: Mapping[str, JsonValue]) -> _Batch:
         """Raises `ValueError` if no column may hold tests, or its length differs."""

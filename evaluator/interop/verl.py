@@ -16,10 +16,11 @@ from difflib import get_close_matches
 from functools import cache
 from typing import Any, Literal, NamedTuple, TypedDict
 
-from evaluator import Grade, Limits, Rollout, Task
+from evaluator import Grade, Rollout, Task
 from evaluator.engines.single import agrade_one, grade_together
 from evaluator.formats.trainer_tests import task_from
-from evaluator.model import JsonValue, RecordError, Verdict, limits_from
+from evaluator.interop.reward_options import LimitsLike, reward_options
+from evaluator.model import JsonValue, RecordError, Verdict
 from evaluator.options import Disagreements, Options
 
 
@@ -48,13 +49,7 @@ def compute_score(
     solution_str: str,
     ground_truth: JsonValue,
     extra_info: Mapping[str, JsonValue] | None = None,
-    *,
-    plain: bool = False,
-    ungraded: float | Literal["raise"] = "raise",
-    continuous: bool = False,
-    limits: Mapping[str, float] | None = None,
-    disagreement: Disagreements = "fail",
-    **kwargs: object,
+    **settings: Any,
 ) -> Score | float:
     """Grades one response. verl passes the positional arguments; the keywords are its `reward_kwargs`.
 
@@ -72,10 +67,7 @@ def compute_score(
         tests = {"inputs": ["1\\n2"], "outputs": ["3"], "fn_name": "add"}
         compute_score("taco", "def add(a, b): return a + b", tests)["score"]  # 1.0
     """
-    for name in kwargs:
-        _warn_if_misspelt(name)
-    scoring = _scoring(plain=plain, ungraded=ungraded, continuous=continuous, limits=limits, disagreement=disagreement)
-    return scoring.scores([_row(data_source, solution_str, ground_truth, extra_info, {})])[0]
+    return _scoring(**settings).scores([_row(data_source, solution_str, ground_truth, extra_info, {})])[0]
 
 
 async def acompute_score(
@@ -179,7 +171,7 @@ def _scoring(
     plain: bool = False,
     ungraded: float | Literal["raise"] = "raise",
     continuous: bool = False,
-    limits: Mapping[str, float] | None = None,
+    limits: LimitsLike = None,
     disagreement: Disagreements = "fail",
     **kwargs: object,
 ) -> _Scoring:
@@ -187,11 +179,7 @@ def _scoring(
         _warn_if_misspelt(name)
     if ungraded != "raise" and (isinstance(ungraded, bool) or not isinstance(ungraded, int | float)):
         raise ValueError(f'ungraded is {ungraded!r}: give a number, or "raise"')
-    options = Options(
-        limits=limits_from(limits) if limits else Limits(),
-        grader="tests:reward=fraction" if continuous else "tests",
-        disagreement=disagreement,
-    )
+    options = reward_options(limits, continuous=continuous, disagreement=disagreement)
     return _Scoring(plain, None if ungraded == "raise" else float(ungraded), options)
 
 

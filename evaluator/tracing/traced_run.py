@@ -8,7 +8,7 @@ import re
 import secrets
 from functools import cache
 from importlib import resources
-from typing import NamedTuple
+from typing import NamedTuple, Unpack
 
 import msgspec
 
@@ -17,7 +17,8 @@ from evaluator.assertions.ungradable import UngradableError
 from evaluator.engines import pool
 from evaluator.graders.cases.plans import PlannedCase, plan_for
 from evaluator.model import Limits, Mode, Task
-from evaluator.sandbox import FaultError, Outcome, Program, Sandbox, Settings, Status
+from evaluator.options import Given, Options, options_of
+from evaluator.sandbox import FaultError, Outcome, Program, Sandbox, Status
 from evaluator.syntax import lines_of, tree_of
 from evaluator.tracing.steps import Trace, read
 
@@ -73,25 +74,24 @@ def replay(
     code: str,
     index: int,
     *,
-    limits: Limits,
-    checker: str | None = None,
-    settings: Settings | None = None,
     window: Window | None = None,
+    options: Options | None = None,
+    **given: Unpack[Given],
 ) -> Replay:
-    """Runs test case `index` with tracing. `limits` are the run's.
+    """Runs test case `index` with tracing. `options`: the run's, also as keywords, as in `evaluator.grade`.
 
     Never grades: a trace is the completion's word. Raises `SandboxUnavailable` and `FaultError`.
     """
-    window = window or Window()
-    refusal, order, planned = _order(task, code, index, checker)
+    window, options = window or Window(), options_of(options, given)
+    refusal, order, planned = _order(task, code, index, options.checker)
     if order is None:
         return Replay(Trace([], None), None, refusal=refusal)
-    limits = limits.replaced(task.limits)
+    limits = options.limits.replaced(task.limits)
     budget_s = min(window.most_s, 2 * limits.wall_s + 1)
     order = msgspec.structs.replace(
         order, word=f"@{secrets.token_hex(8)} ", first=window.first, last=window.last, budget_s=budget_s
     )
-    outcome = pool.in_sandbox(settings or Settings(), lambda sandbox: _run(order, planned, limits, sandbox))
+    outcome = pool.in_sandbox(options.sandbox, lambda sandbox: _run(order, planned, limits, sandbox))
     trace = read(outcome.stderr.data, order.word, len(lines_of(code)), window.first, window.last)
     judged = planned is not None and order.mode == "stdin" and trace.end is not None and trace.end.how != "stopped"
     right = planned.judge(outcome.stdout.text()) is None if planned is not None and judged else None

@@ -5,11 +5,9 @@ from __future__ import annotations
 import msgspec
 
 from evaluator.engines import pool
-from evaluator.graders.bench import Bench
-from evaluator.graders.cases.attempts import attempt
+from evaluator.interop.program_run import run_program
 from evaluator.model import Limits
-from evaluator.options import Options
-from evaluator.sandbox import FaultError, Outcome, Program, Sandbox, Settings, Status
+from evaluator.sandbox import FaultError, Outcome, Program, Settings, Status
 
 LIMITS = Limits(wall_s=10, cpu_s=8, total_s=18, memory_mb=1024)
 """AgentFly's. On a busy machine a script may run twice: both runs end before AgentFly's client gives up (20 s)."""
@@ -52,22 +50,9 @@ def run(code: str, limits: Limits = LIMITS) -> Run:
     if not isinstance(code, str):
         raise TypeError(f"code must be text, not {type(code).__name__}: give a program's source")
     try:
-        return pool.in_sandbox(Settings(), lambda sandbox: _run_in(sandbox, code, limits))
+        outcome = run_program(Program(code), "", limits)
     except FaultError as fault:
         raise SandboxFault(f"the sandbox failed: {fault}; run `rollscope doctor`") from fault
-
-
-def warm_up() -> None:
-    """Starts a sandbox, so that its absence is found before any code runs. Raises `SandboxUnavailable`."""
-    pool.warm_up(Settings())
-
-
-def _run_in(sandbox: Sandbox, code: str, limits: Limits) -> Run:
-    bench = Bench(sandbox, Options(limits=limits), pool.gate().alone)
-    with sandbox.execute(Program(code), limits, reuse=False, several=False) as execution:
-        outcome = attempt(b"", limits, bench, execution)
-    if outcome.status is Status.FAULT:
-        raise FaultError(outcome.message)
     error = _error(outcome)
     return Run(
         status=outcome.status,
@@ -76,6 +61,11 @@ def _run_in(sandbox: Sandbox, code: str, limits: Limits) -> Run:
         raised=outcome.status in (Status.RAISED, Status.NOT_LOADED),
         out_of_cpu=outcome.status is Status.TIME and outcome.cpu_s > limits.cpu_s,
     )
+
+
+def warm_up() -> None:
+    """Starts a sandbox, so that its absence is found before any code runs. Raises `SandboxUnavailable`."""
+    pool.warm_up(Settings())
 
 
 def _error(outcome: Outcome) -> str | None:

@@ -6,7 +6,7 @@ import json
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final, Literal, TypeVar
+from typing import Final, TypeVar
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError, field_validator
@@ -17,6 +17,7 @@ from evaluator.graders import GraderError, get_grader
 from evaluator.graders.spec import anchored
 from evaluator.interop.http_server import host_name
 from evaluator.model import Limits
+from evaluator.options import Disagreements, Options, Unverified
 
 CONFIG_DICT: Final = "NEMO_GYM_CONFIG_DICT"
 """The environment variable with the whole configuration, as YAML."""
@@ -66,9 +67,9 @@ class ServerConfig(BaseModel):
     """How many test cases the model may run by `/run_tests` if the row has no `public_tests`."""
     reasoning_format_penalty: float = 0.0
     """The reward if the answer has thinking tags, or the reasoning more than one pair."""
-    unverified: Literal["keep", "unknown"] = "keep"
+    unverified: Unverified = "keep"
     """What to do with a grade made in the completion's own process: `unknown` masks it."""
-    disagreement: Literal["unknown", "keep", "fail"] = "unknown"
+    disagreement: Disagreements = "unknown"
     """What a suite is that fails in two processes and passes in one: masked, passed (`keep`) or failed."""
 
     unit_test_timeout_secs: float = Field(default=10.0, gt=0)
@@ -102,6 +103,18 @@ class ServerConfig(BaseModel):
         """Per test case; `row_limits` sets the time for all of them."""
         seconds = self.unit_test_timeout_secs
         return Limits(wall_s=seconds, cpu_s=seconds, memory_mb=self.memory_mb, virtual_mb=max(4096, self.memory_mb))
+
+    @property
+    def options(self) -> Options:
+        """How rows are verified."""
+        return Options(
+            limits=self.limits,
+            checker=self.checker,
+            grader=self.grader_text,
+            fail_fast=not self.run_all_tests,
+            unverified=self.unverified,
+            disagreement=self.disagreement,
+        )
 
 
 Config = TypeVar("Config", bound=ServerConfig)

@@ -8,8 +8,6 @@ from evaluator.checkers import shortened
 from evaluator.engines import pool
 from evaluator.engines.single import grade_one
 from evaluator.formats.nemo_gym import read_task
-from evaluator.graders.bench import Bench
-from evaluator.graders.cases.attempts import attempt
 from evaluator.interop.nemo_gym.config import ServerConfig
 from evaluator.interop.nemo_gym.interpreter import Interpreter, answer_of
 from evaluator.interop.nemo_gym.responses import ToolError
@@ -23,9 +21,10 @@ from evaluator.interop.nemo_gym.wire import (
     RunTestsRequest,
     RunTestsResponse,
 )
+from evaluator.interop.program_run import run_program
 from evaluator.model import CaseResult, Kind, Mode, RecordError, Rollout, Task, TestCase
 from evaluator.options import Options
-from evaluator.sandbox import FaultError, Outcome, Program, Sandbox, Settings, Status
+from evaluator.sandbox import Program
 
 _SHOWN: Final = 2_000
 _LOST: Final = "What was defined before in this session is gone: the server restarted, or needed the memory.\n"
@@ -36,13 +35,14 @@ class Tools:
 
     def __init__(self, config: ServerConfig) -> None:
         self._config = config
+        self._options = Options(limits=config.limits, checker=config.checker)
         self.sessions = Sessions(lambda: Interpreter(config.limits), config.max_sessions, config.session_idle_secs)
 
     def execute_code(self, session: str, request: ExecuteCodeRequest) -> ExecuteCodeResponse:
         """Runs a program, or the session's next piece of code. Raises `ToolError` if the sandbox fails."""
         try:
             if not request.keep_state:
-                return answer_of(pool.in_sandbox(Settings(), lambda sandbox: self._run(sandbox, request)))
+                return answer_of(run_program(Program(request.code), request.stdin, self._config.limits))
             interpreter, lost = self.sessions.interpreter(session)
             answer = interpreter.run(request.code, request.stdin)
         except pool.FAULTS as error:
@@ -63,9 +63,8 @@ class Tools:
         rollout = Rollout(
             task_id=task.task_id, sample_id=f"{task.task_id}#0", completion=request.code, kind=_kind(request)
         )
-        options = Options(limits=self._config.limits, checker=self._config.checker)
         try:
-            grade = grade_one(task, rollout, options)
+            grade = grade_one(task, rollout, self._options)
         except pool.FAULTS as error:
             raise ToolError(f"the sandbox failed, and the code may be right: {error}") from error
         if grade.reward is None:
@@ -76,16 +75,6 @@ class Tools:
 
     def close(self) -> None:
         self.sessions.close_all()
-
-    def _run(self, sandbox: Sandbox, request: ExecuteCodeRequest) -> Outcome:
-        limits = self._config.limits
-        bench = Bench(sandbox, Options(limits=limits), pool.gate().alone)
-        stdin = request.stdin.encode("utf-8", "surrogatepass")
-        with sandbox.execute(Program(request.code), limits, reuse=False, several=False) as execution:
-            outcome = attempt(stdin, limits, bench, execution)
-        if outcome.status is Status.FAULT:
-            raise FaultError(outcome.message)
-        return outcome
 
 
 def public_task(row: JsonObject, config: ServerConfig) -> Task:

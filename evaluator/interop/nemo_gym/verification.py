@@ -24,7 +24,6 @@ from evaluator.interop.nemo_gym.profiling import VerifyProfile
 from evaluator.interop.nemo_gym.row_limits import require_short, with_time_for_all
 from evaluator.interop.nemo_gym.wire import FailureKind, JsonObject, ModelResponse, VerifyRequest, VerifyResponse
 from evaluator.model import Grade, Kind, Mode, RecordError, Rollout, Task, Verdict
-from evaluator.options import Options
 from evaluator.sandbox import SandboxUnavailable
 from evaluator.stages import measured
 
@@ -42,14 +41,7 @@ class Verifier:
     def __init__(self, config: ServerConfig) -> None:
         self._config = config
         self.profile = VerifyProfile() if config.profile else None
-        self._options = Options(
-            limits=config.limits,
-            checker=config.checker,
-            grader=config.grader_text,
-            fail_fast=not config.run_all_tests,
-            unverified=config.unverified,
-            disagreement=config.disagreement,
-        )
+        self._options = config.options
         cpus = len(os.sched_getaffinity(0))
         self._running = ThreadPoolExecutor(min(config.num_processes or cpus, cpus), "rollscope-verify")
         self._waiting: ThreadPoolExecutor | None = None

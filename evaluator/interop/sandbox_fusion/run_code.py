@@ -7,12 +7,10 @@ from typing import Final, Literal
 import msgspec
 
 from evaluator.engines import pool
-from evaluator.graders.bench import Bench
-from evaluator.graders.cases.attempts import attempt
+from evaluator.interop.program_run import run_program
 from evaluator.interop.sandbox_fusion.files import Files
 from evaluator.model import Limits
-from evaluator.options import Options
-from evaluator.sandbox import FaultError, Outcome, Program, Sandbox, Settings, Status
+from evaluator.sandbox import Outcome, Program, Status
 
 LANGUAGE: Final = "python"
 _SECOND_RUN_S: Final = 8.0
@@ -70,9 +68,9 @@ def run(request: Request, limits: Limits) -> Answer:
     if request.language != LANGUAGE:
         return Answer("SandboxError", f"language {request.language!r} is not supported: this server runs only python")
     files = Files(request.files, request.fetch_files)
-    limits = _limits(request, limits)
+    program = Program(request.code, preamble=files.preamble)
     try:
-        outcome = pool.in_sandbox(Settings(), lambda sandbox: _outcome(sandbox, request, files, limits))
+        outcome = run_program(program, request.stdin or "", _limits(request, limits))
     except pool.FAULTS as fault:
         return Answer("SandboxError", f"the sandbox failed, and the code may be right: {fault}")
     result, fetched = _result(outcome, files)
@@ -92,17 +90,6 @@ def _limits(request: Request, limits: Limits) -> Limits:
         memory_mb=memory,
         virtual_mb=max(limits.virtual_mb, memory),
     )
-
-
-def _outcome(sandbox: Sandbox, request: Request, files: Files, limits: Limits) -> Outcome:
-    bench = Bench(sandbox, Options(limits=limits), pool.gate().alone)
-    stdin = (request.stdin or "").encode("utf-8", "surrogatepass")
-    program = Program(request.code, preamble=files.preamble)
-    with sandbox.execute(program, limits, reuse=False, several=False) as execution:
-        outcome = attempt(stdin, limits, bench, execution)
-    if outcome.status is Status.FAULT:
-        raise FaultError(outcome.message)
-    return outcome
 
 
 def _result(outcome: Outcome, files: Files) -> tuple[CommandResult, dict[str, str]]:
