@@ -20,7 +20,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
-from evaluator.index import File, IndexedFile, Indexer, Source, update
+from evaluator.index import File, IndexedFile, Indexer, RolloutSource, update
 
 _LOOKS: Final = 200
 _QUERIES: Final = {
@@ -103,8 +103,8 @@ def _report(path: Path) -> None:
     connection.close()
 
 
-def _source(path: Path) -> Source:
-    return Source(str(path), (File(str(path), str(path)),))
+def _source(path: Path) -> RolloutSource:
+    return RolloutSource(str(path), (File(str(path), str(path)),))
 
 
 def _build(path: Path) -> None:

@@ -16,7 +16,7 @@ from evaluator import Limits, Mode, Task, load_rollouts, load_tasks
 from evaluator.extraction import extract
 from evaluator.import_headers import LIVECODEBENCH
 from evaluator.sandbox import Outcome, Program, Sandbox, Status
-from evaluator.sandbox.inside import header, plain
+from evaluator.sandbox.inside import header, reusable
 from evaluator.sandbox.preambles import header_of
 
 _WALL_S = 6.0
@@ -41,7 +41,7 @@ def reason(program: Program) -> str:
     steps = header_of(program.preamble)
     if steps is None:
         return "the preamble is more than a header"
-    why = plain.examine(compiled(program.source), list(steps))
+    why = reusable.examine(compiled(program.source), list(steps))
     return why if isinstance(why, str) else "it loads a module, or leaves something"
 
 
@@ -82,8 +82,8 @@ def main() -> None:
     arguments = parser.parse_args()
     if not arguments.files:  # as in `make bench`: the repository holds no dataset of contests
         print("skipped: no dataset given")
-    plain.keep()
-    header.keep(plain.HARMLESS)
+    reusable.keep()
+    header.keep(reusable.HARMLESS)
     with Sandbox() as sandbox:
         for dataset in arguments.files:
             count(sandbox, dataset, {"none": "", "lcb": LIVECODEBENCH, None: None}[arguments.preamble])

@@ -27,7 +27,7 @@ from evaluator.index import (
     IndexedFile,
     IndexedTasks,
     Indexer,
-    Source,
+    RolloutSource,
     State,
     folder_of,
     read_state,
@@ -61,9 +61,9 @@ class Rollouts(msgspec.Struct, frozen=True):
         """Where its index is, and what people note about it."""
         return folder_of(self.source(()))
 
-    def source(self, files: tuple[File, ...]) -> Source:
+    def source(self, files: tuple[File, ...]) -> RolloutSource:
         """As the index takes it."""
-        return Source(self.name or self.word, files, self.format, self.field_map)
+        return RolloutSource(self.name or self.word, files, self.format, self.field_map)
 
 
 _over: Final = threading.Event()

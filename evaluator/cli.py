@@ -302,7 +302,7 @@ def collect(
     sampling = {"model": model, "temperature": temperature, "top_p": top_p, "max_output_tokens": max_output_tokens}
     overrides = {name: value for name, value in sampling.items() if value is not None}
     request = collecting.Request(
-        plan=collecting.Plan(rows, num_repeats, limit, overrides),
+        selection=collecting.RowSelection(rows, num_repeats, limit, overrides),
         output=output,
         address=collecting.address(base_url),
         api=api,

@@ -18,8 +18,8 @@ _MODULES: Final = (
 ).split()
 
 
-def _header(starred: Iterable[str], plain: Iterable[str], recursion: str) -> str:
-    lines = [*(f"from {name} import *" for name in starred), *(f"import {name}" for name in plain)]
+def _header(starred: Iterable[str], whole: Iterable[str], recursion: str) -> str:
+    lines = [*(f"from {name} import *" for name in starred), *(f"import {name}" for name in whole)]
     return "\n".join([*lines, f"sys.setrecursionlimit({recursion})", ""])
 
 

@@ -71,7 +71,7 @@ def test_a_full_disk(inputs: Path) -> None:
     assert json.loads(told)["verdicts"] == {"passed": 5}
     finished = Run.open(inputs / "run").manifest
     assert (finished.state, finished.stopped_by) == ("finished", None)
-    assert not (inputs / "run" / ".room").exists()
+    assert not (inputs / "run" / ".reserved").exists()
 
 
 FILLED = """

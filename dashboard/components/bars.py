@@ -49,10 +49,10 @@ def verdicts(counts: Sequence[VerdictCount], view: View, *, recorded: bool) -> N
     _show(_verdicts, "verdict_bars", bars, tracks=True, recorded=recorded)
 
 
-def plain(counts: Sequence[VerdictCount]) -> None:
+def unlinked(counts: Sequence[VerdictCount]) -> None:
     """The same without links, for a run that is still growing."""
     bars = [Bar(c.verdict, c.verdict, c.rollouts, "", None) for c in counts]
-    _show(_verdicts, "plain_bars", bars, tracks=True)
+    _show(_verdicts, "unlinked_bars", bars, tracks=True)
 
 
 def legend(counts: Sequence[VerdictCount], unverified: int, view: View, *, recorded: bool) -> None:

@@ -5,7 +5,7 @@ searches. `stored_rollouts` and `stored_cases` have every column, but read the r
 rows, with `IN_PARTS` or a row's `part_file`, never to count.
 
 `rollouts` and `parts` are made from some of a run's files at a time, so that memory stays bounded, and the files by
-which a run has grown can be added. `kept_tables` says where they are: in memory, or in a database file.
+which a run has grown can be added. `table_files` says where they are: in memory, or in a database file.
 """
 
 from __future__ import annotations

@@ -108,11 +108,11 @@ def parsed_case(mode: Mode, given: str, expected: str) -> TestCase:
 
 def task_with(task: Task, case: TestCase) -> Task:
     """The task with this test case alone."""
-    plain = msgspec.structs.replace(task, grader=None, weights=None)
+    bare = msgspec.structs.replace(task, grader=None, weights=None)
     if task.mode in (Mode.CALL, Mode.STDIN):
-        return msgspec.structs.replace(plain, cases=(case,))
+        return msgspec.structs.replace(bare, cases=(case,))
     body = textwrap.indent(case.input, "    ")
-    return msgspec.structs.replace(plain, mode=Mode.ASSERT, cases=(), test=f"def check(candidate):\n{body}\n")
+    return msgspec.structs.replace(bare, mode=Mode.ASSERT, cases=(), test=f"def check(candidate):\n{body}\n")
 
 
 def as_json(task: Task, case: TestCase) -> str:

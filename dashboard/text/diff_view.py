@@ -40,7 +40,7 @@ def side_by_side(expected: str, actual: str, line: int | None = None) -> str:
     comparison = compare(expected, actual)
     if not comparison.rows:
         part = "" if comparison.actual.gap is None else ", the same in the stored parts"
-        return _plain(expected, f"expected and actual{part}")
+        return _one_text(expected, f"expected and actual{part}")
     changed = [row for row in comparison.rows if row.kind == "change"]
     reached = [row for row in changed if (row.right_no or row.left_no or 0) >= (line or 0)]
     first = next(iter(reached or changed), None)
@@ -171,7 +171,7 @@ def _named(text: str) -> str:
     return text
 
 
-def _plain(text: str, title: str) -> str:
+def _one_text(text: str, title: str) -> str:
     body = html(_named(cut(text)))
     return _box(f"<table><thead><tr><th>{html(title)}</th></tr></thead><tbody><tr><td>{body}</td></tr></tbody></table>")
 

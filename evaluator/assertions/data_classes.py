@@ -10,20 +10,22 @@ from evaluator.assertions.flow import targets_of
 from evaluator.assertions.reading import Reading
 from evaluator.assertions.source import parsed
 
-_PLAIN_BASES = frozenset(("ABC", "Enum", "Flag", "Generic", "IntEnum", "IntFlag", "NamedTuple", "StrEnum", "object"))
+_BASES_WITHOUT_FIELDS = frozenset(
+    ("ABC", "Enum", "Flag", "Generic", "IntEnum", "IntFlag", "NamedTuple", "StrEnum", "object")
+)
 _MAKERS = frozenset(("Enum", "Flag", "IntEnum", "IntFlag", "NamedTuple", "StrEnum", "make_dataclass", "namedtuple"))
 
 _Class = ast.ClassDef | ast.Assign
 
 
 def data_classes(reading: Reading) -> tuple[str, ...]:
-    """Names of the classes that have no bases, or plain ones."""
+    """Names of the classes that have no bases, or bases without fields."""
     outside = [module for module in map(parsed, reading.outside) if module is not None]
     names: set[str] = set()
     for node in (node for module in outside for node in _classes(module.body, reading)):
         bases = node.bases if isinstance(node, ast.ClassDef) else []
         is_odd = isinstance(node, ast.ClassDef) and node.keywords
-        if not is_odd and all(_is_plain(base, names) for base in bases):
+        if not is_odd and all(_adds_nothing(base, names) for base in bases):
             names.add(_name(node))
     return tuple(sorted(names))
 
@@ -64,7 +66,7 @@ def _makes_tuples(node: _Class) -> bool:
     return any(ast.unparse(each).rpartition(".")[2] in ("NamedTuple", "namedtuple") for each in kinds)
 
 
-def _is_plain(base: ast.expr, known: set[str]) -> bool:
+def _adds_nothing(base: ast.expr, known: set[str]) -> bool:
     if isinstance(base, ast.Subscript):
         base = base.value
     match base:
@@ -72,7 +74,7 @@ def _is_plain(base: ast.expr, known: set[str]) -> bool:
             return True
         case ast.Name(id=name) | ast.Attribute(attr=name):
             kind = getattr(builtins, name, None)
-            return name in _PLAIN_BASES or (isinstance(kind, type) and issubclass(kind, BaseException))
+            return name in _BASES_WITHOUT_FIELDS or (isinstance(kind, type) and issubclass(kind, BaseException))
         case _:
             return False
 

@@ -17,11 +17,11 @@ class App(typer.Typer):
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
-        self.callback()(_in_plain_words(_options))
+        self.callback()(_for_old_typer(_options))
 
     def command(self, name: str | None = None, **settings: Any) -> Callable[[Function], Function]:
         register = super().command(name, **settings)
-        return lambda function: register(_in_plain_words(function))
+        return lambda function: register(_for_old_typer(function))
 
 
 def _print_version(wanted: bool) -> None:
@@ -41,13 +41,13 @@ def _options(version: _VersionFlag = False) -> None:
     """Those of the command itself."""
 
 
-def _in_plain_words(function: Function) -> Function:
+def _for_old_typer(function: Function) -> Function:
     hints = get_type_hints(function, include_extras=True)
-    function.__annotations__ = {parameter: _plain(hint) for parameter, hint in hints.items()}
+    function.__annotations__ = {parameter: _old_hint(hint) for parameter, hint in hints.items()}
     return function
 
 
-def _plain(hint: Any) -> Any:
+def _old_hint(hint: Any) -> Any:
     if get_origin(hint) is not Annotated:
         return hint
     kind, info = get_args(hint)

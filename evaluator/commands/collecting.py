@@ -23,14 +23,14 @@ from evaluator.interop.nemo_gym.collecting import (
     Collected,
     CollectError,
     Figures,
-    Plan,
     Request,
+    RowSelection,
     address_from,
     collect,
 )
 from evaluator.interop.nemo_gym.wire import JsonObject
 
-__all__ = ["Backoff", "Plan", "Request", "address", "collect_rollouts"]
+__all__ = ["Backoff", "Request", "RowSelection", "address", "collect_rollouts"]
 
 _PRINTED_PROBLEMS: Final = 20
 

@@ -18,7 +18,7 @@ def diagnose(*, python: str | None, as_json: bool) -> int:
     """Print each layer with its proof; exit status 1 if a needed layer does not hold."""
     layers = self_test(Settings(python=python))
     if as_json:
-        json.dump([_plain(layer) for layer in layers], sys.stdout, indent=2)
+        json.dump([_fields(layer) for layer in layers], sys.stdout, indent=2)
         print()
     else:
         _print(layers)
@@ -29,7 +29,7 @@ def _missing(layers: list[Layer]) -> list[Layer]:
     return [layer for layer in layers if layer.needed and not layer.holds]
 
 
-def _plain(layer: Layer) -> dict[str, object]:
+def _fields(layer: Layer) -> dict[str, object]:
     return {name: getattr(layer, name) for name in ("name", "holds", "needed", "how", "proof", "mend")}
 
 

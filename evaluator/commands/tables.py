@@ -36,5 +36,5 @@ def counted(count: int, what: str) -> str:
 
 def one_line(text: str, most: int) -> str:
     """A text that a completion may have chosen, made safe for a terminal and cut to `most` characters."""
-    plain = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)
-    return plain if len(plain) <= most else f"{plain[: most - 1]}…"
+    printable = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)
+    return printable if len(printable) <= most else f"{printable[: most - 1]}…"

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from evaluator.flags import _endings, _escapes, _invisible_text, _patches
-from evaluator.flags._source import MAX_PARSED, Finders, Source
+from evaluator.flags._parsed_code import MAX_PARSED, Finders, ParsedCode
 from evaluator.flags.hard_coded import LONGEST, Answers, Example, Given, hard_coded_evidence
 from evaluator.model import CaseResult, Flag, Mode, Task
 
@@ -59,13 +59,13 @@ def flags_of(
 def _in_code(task: Task, code: str, cases: Sequence[CaseResult]) -> list[Flag]:
     if len(code) > MAX_PARSED or not any(module.may_occur(code) for module in MODULES):
         return []
-    source = Source(code, main_runs=task.mode is Mode.STDIN)
+    parsed = ParsedCode(code, main_runs=task.mode is Mode.STDIN)
     found: list[Flag] = []
     for word, find in (pair for module in MODULES for pair in module.FINDERS.items()):
         if word == "early_exit" and task.mode is Mode.STDIN and not _endings.silent(cases):
             continue  # it is judged by its output before the exit
         try:
-            found += [Flag(word, source.evidence(line)) for line in sorted(set(find(source)))]
+            found += [Flag(word, parsed.evidence(line)) for line in sorted(set(find(parsed)))]
         except RecursionError:
             continue
     return found

@@ -6,7 +6,7 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 
-from evaluator.flags._source import shortened
+from evaluator.flags._parsed_code import shortened
 from evaluator.model import CaseResult, Flag, Mode, Task, Verdict
 
 _SUCCESS = ("", "0", "None")

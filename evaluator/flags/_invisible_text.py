@@ -13,7 +13,7 @@ import tokenize
 from collections.abc import Iterator
 
 from evaluator import invisible, syntax
-from evaluator.flags._source import MAX_PARSED, shortened
+from evaluator.flags._parsed_code import MAX_PARSED, shortened
 
 _SEVERAL = 4
 _BIDIRECTIONAL = re.compile(f"[{invisible.BIDIRECTIONAL}]")

@@ -9,7 +9,7 @@ import ast
 from collections.abc import Iterator
 from typing import Any, NamedTuple, TypeGuard
 
-from evaluator.flags._source import is_main_guard
+from evaluator.flags._parsed_code import is_main_guard
 
 _MOST_NODES = 50_000
 """Nodes of literals that are read in one program."""

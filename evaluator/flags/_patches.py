@@ -9,7 +9,7 @@ import re
 import sys
 from collections.abc import Iterator
 
-from evaluator.flags._source import Finder, Source
+from evaluator.flags._parsed_code import Finder, ParsedCode
 
 _LEANED_ON = frozenset(
     (
@@ -49,15 +49,15 @@ def _root(code: str, dot: int) -> str:
     return found[1] if found else ""
 
 
-def patches(source: Source) -> Iterator[int]:
+def patches(parsed: ParsedCode) -> Iterator[int]:
     """Assignments that change what others get from a builtin or from a module of the standard library."""
-    for node in source.nodes:
+    for node in parsed.nodes:
         match node:
             case ast.Attribute(ctx=ast.Store()) | ast.Subscript(ctx=ast.Store()):
-                if _root_name(node) not in source.bound and _is_patch(source, node):
+                if _root_name(node) not in parsed.bound and _is_patch(parsed, node):
                     yield node.lineno
             case ast.Call(func=ast.Name(id="setattr"), args=[target, name, _], lineno=line):
-                if _root_name(target) not in source.bound and _sets(source.dotted(target), name):
+                if _root_name(target) not in parsed.bound and _sets(parsed.dotted(target), name):
                     yield line
 
 
@@ -73,16 +73,16 @@ def _root_name(node: ast.expr) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
-def _is_patch(source: Source, node: ast.Attribute | ast.Subscript) -> bool:
-    if isinstance(node, ast.Subscript) and source.dotted(node.value) == "sys.modules":
-        return source.dotted(node) in sys.stdlib_module_names
+def _is_patch(parsed: ParsedCode, node: ast.Attribute | ast.Subscript) -> bool:
+    if isinstance(node, ast.Subscript) and parsed.dotted(node.value) == "sys.modules":
+        return parsed.dotted(node) in sys.stdlib_module_names
     match node:
         case (
             ast.Subscript(value=ast.Attribute(value=owner, attr="__dict__"), slice=name)
             | ast.Subscript(value=ast.Call(func=ast.Name(id="vars"), args=[owner]), slice=name)
         ):
-            return _sets(source.dotted(owner), name)
-    return _changes_others(source.dotted(node))
+            return _sets(parsed.dotted(owner), name)
+    return _changes_others(parsed.dotted(node))
 
 
 def _sets(owner: str, name: ast.expr) -> bool:

@@ -16,7 +16,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from evaluator.flags._literal_pairs import Pair, literal_pairs
-from evaluator.flags._source import MAX_PARSED, parsed, shortened
+from evaluator.flags._parsed_code import MAX_PARSED, parsed, shortened
 from evaluator.model import Mode, Task
 from evaluator.syntax import lines_of
 
@@ -149,7 +149,7 @@ def _wanted(test: int, given: Given, expected: object) -> _Wanted | None:
     answer = list(_leaves(expected.split() if isinstance(given, str) and isinstance(expected, str) else (expected,)))
     if not leaves or any(isinstance(leaf, str) and leaf.lower() in _COMMON_WORDS for leaf in (*leaves, *answer)):
         return None
-    certain, words = _is_particular(leaves), _plain_words(leaves)
+    certain, words = _is_particular(leaves), _words_alone(leaves)
     weak = not certain and not (_is_notable(answer) if words else _is_large(leaves) and _is_particular(answer))
     runs = _longest_run(given), _longest_run(expected)
     return _Wanted(
@@ -262,7 +262,7 @@ def _is_notable(leaves: list[object]) -> bool:
     return long_text or _is_particular(leaves) or _is_large(leaves)
 
 
-def _plain_words(leaves: list[object]) -> tuple[str, ...]:
+def _words_alone(leaves: list[object]) -> tuple[str, ...]:
     """The words, if there is nothing else and none of them is common in tables."""
     words = [leaf for leaf in leaves if isinstance(leaf, str) and leaf.isalpha() and len(leaf) >= 3]
     common = any(word.lower() in _COMMON_WORDS for word in words)

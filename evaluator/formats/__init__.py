@@ -8,6 +8,7 @@ format is detected from the first row that one knows, or named. A new format is 
 `FORMAT`, a new kind of file one with a `CONTAINER`.
 """
 
+from evaluator.formats.file_layout import FileLayout, layout_of, rollouts_of
 from evaluator.formats.loader import (
     Files,
     FormatMatch,
@@ -19,7 +20,6 @@ from evaluator.formats.loader import (
     sniff,
 )
 from evaluator.formats.mapped import parse_field_map
-from evaluator.formats.plans import Plan, plan_of, rollouts_of
 from evaluator.formats.problems import FormatError, FormatWarning, Problem
 from evaluator.formats.registry import Claim, Format, Role, known_formats
 from evaluator.formats.rows import is_incomplete
@@ -27,6 +27,7 @@ from evaluator.formats.source import FileLike, Source
 
 __all__ = [
     "Claim",
+    "FileLayout",
     "FileLike",
     "Files",
     "Format",
@@ -34,17 +35,16 @@ __all__ = [
     "FormatMatch",
     "FormatWarning",
     "OnProblem",
-    "Plan",
     "Problem",
     "Role",
     "Source",
     "dataset_hash",
     "is_incomplete",
     "known_formats",
+    "layout_of",
     "load_rollouts",
     "load_tasks",
     "parse_field_map",
-    "plan_of",
     "require_rows",
     "rollouts_of",
     "sniff",

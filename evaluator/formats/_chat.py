@@ -61,8 +61,8 @@ def after_prompt(prompt: Sequence[Message], completion: Sequence[Message]) -> li
 
 def turns(prompt: Sequence[Message], completion: Sequence[Message]) -> dict[str, JsonValue]:
     """The whole conversation for a rollout's metadata; nothing where the completion is one plain text."""
-    plain = len(completion) < 2 and all(message.keys() <= {"role", "content"} for message in completion)
-    return {} if plain else {"messages": [*prompt, *completion]}
+    is_text_alone = len(completion) < 2 and all(message.keys() <= {"role", "content"} for message in completion)
+    return {} if is_text_alone else {"messages": [*prompt, *completion]}
 
 
 def content_text(content: JsonValue) -> str:

@@ -21,10 +21,10 @@ from evaluator.model import RecordError, Rollout, Task
 _SAMPLE = {"output", "generation", "passed", "result", "finish"}
 _TAKEN = {"task_id", "prompt", "test", "entry_point", "canonical_solution", "preamble", *_SAMPLE}
 _OF_TASK = {*_TAKEN, "prompt_sft", "title", "url", "meta", "start_time", "difficulty"}
-_PLAIN = "math re sys copy datetime itertools collections heapq functools hashlib string".split()
+_WHOLE = "math re sys copy datetime itertools collections heapq functools hashlib string".split()
 _STARRED = ("typing", "collections", "functools")
 _HEADER = "".join(
-    [*(f"import {name}\n" for name in _PLAIN), *(f"from {name} import *\n" for name in _STARRED)],
+    [*(f"import {name}\n" for name in _WHOLE), *(f"from {name} import *\n" for name in _STARRED)],
 )
 _METHOD = re.compile(r"\bmy_solution\.(\w+)\(")
 _SOLUTION = re.compile(r"^class[ \t]+Solution\b", re.MULTILINE)

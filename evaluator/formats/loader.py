@@ -12,8 +12,17 @@ from pathlib import Path
 from typing import NamedTuple, TypeAlias, TypeVar
 
 from evaluator.formats.containers import open_container
+from evaluator.formats.file_layout import (
+    FileLayout,
+    layout_of,
+    no_rows,
+    readings_of,
+    rollouts_of,
+    rows_of,
+    samples_of,
+    tasks_of,
+)
 from evaluator.formats.id_table import IdTable
-from evaluator.formats.plans import Plan, no_rows, plan_of, readings_of, rollouts_of, rows_of, samples_of, tasks_of
 from evaluator.formats.problems import FormatError, FormatWarning, Problem, TaskClash
 from evaluator.formats.registry import Fields, Role
 from evaluator.formats.rows import is_incomplete, read_rows
@@ -21,8 +30,19 @@ from evaluator.formats.source import FileLike, Source, source_of
 from evaluator.model import Mode, Rollout, Task, brief
 
 __all__ = [
-    "Files", "FormatMatch", "OnProblem", "Plan", "dataset_hash", "is_incomplete", "load_prompts", "load_rollouts",
-    "load_tasks", "plan_of", "require_rows", "rollouts_of", "sniff",
+    "FileLayout",
+    "Files",
+    "FormatMatch",
+    "OnProblem",
+    "dataset_hash",
+    "is_incomplete",
+    "layout_of",
+    "load_prompts",
+    "load_rollouts",
+    "load_tasks",
+    "require_rows",
+    "rollouts_of",
+    "sniff",
 ]  # fmt: skip
 
 OnProblem = Callable[[Problem], object]
@@ -118,9 +138,9 @@ def load_samples(
     reading = _Reading(file, Role.ROLLOUTS, format, field_map, on_problem or _warn)
     prompt = ""
 
-    def read(plan: Plan, fields: Fields) -> Iterator[Rollout]:
+    def read(layout: FileLayout, fields: Fields) -> Iterator[Rollout]:
         nonlocal prompt
-        for rollout, prompt in samples_of(plan, fields):  # noqa: B007 - the prompt is read below
+        for rollout, prompt in samples_of(layout, fields):  # noqa: B007 - the prompt is read below
             yield rollout
 
     for rollout, _ in reading.records(read):
@@ -160,7 +180,7 @@ def _files(path: Files) -> list[FileLike]:
 class _Place(NamedTuple):
     """Where a record came from."""
 
-    plan: Plan
+    layout: FileLayout
     file: int
     """Which of the files, from 0."""
     offset: int | None
@@ -180,28 +200,28 @@ class _Reading:
         self.report = report
         self._files = _files(path)
         self._how = role, name, field_map
-        self._only = plan_of(self._files[0], *self._how) if len(self._files) == 1 else None
+        self._only = layout_of(self._files[0], *self._how) if len(self._files) == 1 else None
 
-    def records(self, read: Callable[[Plan, Fields], Iterable[Record]]) -> Iterator[tuple[Record, _Place]]:
+    def records(self, read: Callable[[FileLayout, Fields], Iterable[Record]]) -> Iterator[tuple[Record, _Place]]:
         """The records of every row, each with its line."""
-        for number, plan in enumerate(self._plans()):
-            with open_container(plan.source) as container:
+        for number, layout in enumerate(self._layouts()):
+            with open_container(layout.source) as container:
                 for row in read_rows(container):
                     if isinstance(row, Problem):
                         self.report(row)
                         continue
                     line, fields, offset = row
-                    if plan.header is not None and (line, offset) == plan.header:
+                    if layout.header is not None and (line, offset) == layout.header:
                         continue
-                    place = _Place(plan, number, offset)
+                    place = _Place(layout, number, offset)
                     try:
-                        for record in read(plan, fields):
+                        for record in read(layout, fields):
                             record.line = line
                             yield record, place
                     except ValueError as error:  # a `RecordError`, or a number too long for Python to write
-                        self.report(Problem(plan.source.name, line, str(error), offset=offset))
+                        self.report(Problem(layout.source.name, line, str(error), offset=offset))
 
-    def _plans(self) -> Iterator[Plan]:
+    def _layouts(self) -> Iterator[FileLayout]:
         if self._only is not None:
             yield self._only
             return
@@ -209,13 +229,13 @@ class _Reading:
         usable = False
         for file in self._files:
             try:
-                plan = plan_of(file, *self._how)
+                layout = layout_of(file, *self._how)
             except FormatError as error:
                 refused = refused or error
                 self.report(_of_file(str(file), error))
                 continue
             usable = True
-            yield plan
+            yield layout
         if refused is not None and not usable:
             raise refused
 
@@ -228,13 +248,13 @@ def _of_file(name: str, error: FormatError) -> Problem:
     return Problem(name, 1, f"this file is skipped: {str(error).removeprefix(f'{name}: ')}", reason="other file")
 
 
-def _prompts_of(plan: Plan, fields: Fields) -> Iterator[Task]:
+def _prompts_of(layout: FileLayout, fields: Fields) -> Iterator[Task]:
     """The tasks of a row of rollouts. An id made from the prompt comes with the row's own name in the metadata."""
-    assert plan.format is not None
-    assert plan.format.read_rollouts is not None
-    for row in rows_of(plan, fields):
-        for rollout in plan.format.read_rollouts(row):
-            task = Task(task_id=rollout.task_id, mode=Mode.ANSWER, prompt=plan.format.read_prompt(row))
+    assert layout.format is not None
+    assert layout.format.read_rollouts is not None
+    for row in rows_of(layout, fields):
+        for rollout in layout.format.read_rollouts(row):
+            task = Task(task_id=rollout.task_id, mode=Mode.ANSWER, prompt=layout.format.read_prompt(row))
             if "task_id" in rollout.metadata:
                 task.metadata = {"task_id": rollout.metadata["task_id"]}
             yield task
@@ -250,7 +270,7 @@ class _Seen:
     def before(self, text: str, line: int, place: _Place) -> str | None:
         """Where this id came first, such as `line 3`; None if this is the first time (it is then remembered)."""
         if len(self._names) <= place.file:
-            name = place.plan.source.name
+            name = place.layout.source.name
             self._names += [name] * (place.file + 1 - len(self._names))
         found = self._table.first_line(text, place.file << _FILE_BITS | line)
         if found is None:
@@ -265,7 +285,7 @@ _FILE_BITS = 40
 def _unique_tasks(records: Iterator[tuple[Task, _Place]], report: OnProblem) -> Iterator[Task]:
     seen, seen_tests = _Seen(), _Seen()
     for task, place in records:
-        path, repeats = place.plan.source.name, place.plan.both_roles or _repeats(place.plan)
+        path, repeats = place.layout.source.name, place.layout.both_roles or _repeats(place.layout)
         first = seen.before(task.task_id, task.line, place)
         if repeats:
             alike = seen_tests.before(f"{task.task_id} {_tests_digest(task)}", task.line, place)
@@ -278,8 +298,8 @@ def _unique_tasks(records: Iterator[tuple[Task, _Place]], report: OnProblem) -> 
             yield task
 
 
-def _repeats(plan: Plan) -> bool:
-    return plan.format is not None and plan.format.repeats_tasks
+def _repeats(layout: FileLayout) -> bool:
+    return layout.format is not None and layout.format.repeats_tasks
 
 
 def _clash(path: str, task: Task, first: str) -> TaskClash:
@@ -329,5 +349,5 @@ def _unique_rollouts(records: Iterator[tuple[Rollout, _Place]], report: OnProble
             yield rollout
         else:
             message = f"sample_id {brief(rollout.sample_id)} is already on {first}: this row is skipped"
-            path = place.plan.source.name
+            path = place.layout.source.name
             report(Problem(path, rollout.line, f"{message}; give each sample its own id", offset=place.offset))

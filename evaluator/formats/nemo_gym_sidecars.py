@@ -93,6 +93,6 @@ def _sidecar(rollouts: Path, ending: str) -> Path:
     name = rollouts.name
     for packing in _PACKINGS:
         name = name.removesuffix(packing)
-    plain = rollouts.with_name(Path(name).stem + ending)
-    packed = (plain.with_name(plain.name + packing) for packing in _PACKINGS)
-    return next((path for path in (plain, *packed) if path.is_file()), plain)
+    unpacked = rollouts.with_name(Path(name).stem + ending)
+    packed = (unpacked.with_name(unpacked.name + packing) for packing in _PACKINGS)
+    return next((path for path in (unpacked, *packed) if path.is_file()), unpacked)

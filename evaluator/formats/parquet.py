@@ -48,7 +48,7 @@ def read_parquet(path: Path) -> Iterator[Row | Problem]:
                     continue
                 for fields in part.to_pylist():
                     number += 1
-                    yield Row(number, {name: _plain(value) for name, value in fields.items()})
+                    yield Row(number, {name: _json_value(value) for name, value in fields.items()})
 
 
 def _ones() -> Iterator[int]:
@@ -56,13 +56,13 @@ def _ones() -> Iterator[int]:
         yield 1
 
 
-def _plain(value: Any) -> JsonValue:
+def _json_value(value: Any) -> JsonValue:
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, list):
-        return _pairs(value) if value and all(type(item) is tuple for item in value) else [*map(_plain, value)]
+        return _pairs(value) if value and all(type(item) is tuple for item in value) else [*map(_json_value, value)]
     if isinstance(value, dict):
-        return {str(name): _plain(inner) for name, inner in value.items()}
+        return {str(name): _json_value(inner) for name, inner in value.items()}
     if isinstance(value, bytes):
         return value.decode("utf-8", "backslashreplace")
     if isinstance(value, Decimal):
@@ -73,7 +73,7 @@ def _plain(value: Any) -> JsonValue:
 
 def _pairs(value: list[Any]) -> JsonValue:
     """A map."""
-    return {str(_plain(name)): _plain(inner) for name, inner in value}
+    return {str(_json_value(name)): _json_value(inner) for name, inner in value}
 
 
 CONTAINER = ContainerKind("Parquet", lambda head, _: head.startswith(_MAGIC), read_parquet)

@@ -95,10 +95,10 @@ def _in_folder(folder: Path) -> list[Path]:
 
 
 def _is_known(name: str) -> bool:
-    plain = name
+    unpacked = name
     for packing in _PACKINGS:
-        plain = plain.removesuffix(packing)
-    return plain.lower().endswith(_ENDINGS) and not name.startswith(".") and not is_sidecar(plain)
+        unpacked = unpacked.removesuffix(packing)
+    return unpacked.lower().endswith(_ENDINGS) and not name.startswith(".") and not is_sidecar(unpacked)
 
 
 def _natural(path: Path | str) -> list[list[tuple[bool, int, str]]]:

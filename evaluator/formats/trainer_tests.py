@@ -36,7 +36,7 @@ def task_from(given: JsonValue, task_id: str) -> Task:
 
         task_from({"inputs": ["1\\n2"], "outputs": ["3"], "fn_name": "add"}, "sums")
     """
-    value = _plain(_decoded(given))
+    value = _with_lists(_decoded(given))
     if isinstance(value, list):
         return _from_list(value, task_id)
     if not isinstance(value, Mapping):
@@ -63,13 +63,13 @@ def _decoded(given: JsonValue) -> JsonValue:
         raise RecordError(f"the tests are text that is {error}: {_SHAPES}") from None
 
 
-def _plain(value: JsonValue) -> JsonValue:
+def _with_lists(value: JsonValue) -> JsonValue:
     """The value with arrays made lists: rows read through Arrow or pandas have arrays."""
     if isinstance(value, Mapping):
-        return {key: _plain(part) for key, part in value.items()}
+        return {key: _with_lists(part) for key, part in value.items()}
     if hasattr(value, "tolist"):
         value = value.tolist()
-    return [_plain(part) for part in value] if isinstance(value, list | tuple) else value
+    return [_with_lists(part) for part in value] if isinstance(value, list | tuple) else value
 
 
 def _from_test_cases(value: Mapping[str, JsonValue], task_id: str) -> Task:

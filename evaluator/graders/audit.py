@@ -19,7 +19,7 @@ from evaluator.graders import tests
 from evaluator.graders.answers.grades import unknown_grade
 from evaluator.graders.bench import Bench
 from evaluator.graders.cases.loop import is_whole
-from evaluator.graders.cases.plans import Plan, PlannedCase
+from evaluator.graders.cases.plans import CasePlan, PlannedCase
 from evaluator.graders.grader import Grader, GraderError, nothing_more
 from evaluator.model import CaseResult, Component, Difference, Grade, Mode, Rollout, Task, TestCase, Verdict
 
@@ -81,7 +81,7 @@ def components_of_kept(names: Sequence[str], task: Task, cases: Sequence[CaseRes
     return _components(tuple(map(get_checker, names)), "text", task, cases, answers) if cases else None
 
 
-def _recording(answers: dict[int, object], plan: Plan) -> Plan:
+def _recording(answers: dict[int, object], plan: CasePlan) -> CasePlan:
     """The plan, with judges that store the answers that they judge."""
 
     def recording(planned: PlannedCase) -> Callable[[object], Difference | None]:

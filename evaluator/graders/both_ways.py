@@ -1,7 +1,7 @@
-"""Grades a test suite twice, for `rollscope check`: as `tests` does, and in one plain process.
+"""Grades a test suite twice, for `rollscope check`: as `tests` does, and in one process.
 
-The grade is that of `tests`. If the plain run has another result, both are in `Grade.disagreement`, even if the first
-run or literal calls decided alone.
+The grade is that of `tests`. If the run in one process has another result, both are in `Grade.disagreement`, even if
+the first run or literal calls decided alone.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ def grade(task: Task, rollout: Rollout, bench: Bench) -> Grade:
         return result
     try:
         plan = plan_suite(task)
-        plain = run_in_shared_process(task, plan, result.code, limits_of(task, plan, result.limits, bench), bench)
+        shared = run_in_shared_process(task, plan, result.code, limits_of(task, plan, result.limits, bench), bench)
     except (UngradableError, CannotRunError):
         return result
-    if plain.passed is not result.passed:
-        result.disagreement = Disagreement(apart=result.verdict, plain=plain.verdict)
+    if shared.passed is not result.passed:
+        result.disagreement = Disagreement(apart=result.verdict, plain=shared.verdict)
     return result

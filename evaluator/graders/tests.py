@@ -22,7 +22,7 @@ from evaluator.graders.answers.grades import unknown_grade
 from evaluator.graders.bench import Bench
 from evaluator.graders.cases.attempts import attempt
 from evaluator.graders.cases.loop import SHOWN_WHEN_RIGHT, SHOWN_WHEN_WRONG, excerpt, not_run, run_cases
-from evaluator.graders.cases.plans import Plan, PlannedCase, plan_for, test_cases
+from evaluator.graders.cases.plans import CasePlan, PlannedCase, plan_for, test_cases
 from evaluator.graders.cases.preamble import why_it_fails
 from evaluator.graders.cases.results import (
     early_exit,
@@ -66,7 +66,7 @@ def grade(
     bench: Bench,
     *,
     reward: Reward = "all",
-    prepare: Callable[[Plan], Plan] = lambda plan: plan,
+    prepare: Callable[[CasePlan], CasePlan] = lambda plan: plan,
 ) -> Grade:
     """Grades one rollout. `prepare` may change how answers are judged.
 
@@ -107,7 +107,7 @@ def grade(
     return withheld(result, options.unverified)
 
 
-def _grade_by_answers(task: Task, plan: Plan, extraction: Extraction, result: Grade, bench: Bench) -> str | None:
+def _grade_by_answers(task: Task, plan: CasePlan, extraction: Extraction, result: Grade, bench: Bench) -> str | None:
     """Sets the cases, or returns why the task can't be graded."""
     notes: list[Flag] = []
     cases = _grade_cases(task, extraction, plan, result.limits, bench, notes)
@@ -157,7 +157,7 @@ def _fault_of_suites_preamble(task: Task, cases: list[CaseResult], limits: Limit
     return why_it_fails(task.preamble, task.entry_point or "check", encoded_call((), {}), limits, bench)
 
 
-def _fault_of_preamble(task: Task, plan: Plan, cases: list[CaseResult], limits: Limits, bench: Bench) -> str | None:
+def _fault_of_preamble(task: Task, plan: CasePlan, cases: list[CaseResult], limits: Limits, bench: Bench) -> str | None:
     """Why the task's preamble is to blame for the first failing test case; None if the completion is."""
     failing = next((place for place, case in enumerate(cases) if case.verdict is not Verdict.PASSED), None)
     if not task.preamble or failing is None:
@@ -205,7 +205,7 @@ def _reward(result: Grade, task: Task, reward: Reward) -> float | None:
 
 
 def _grade_cases(
-    task: Task, extraction: Extraction, plan: Plan, limits: Limits, bench: Bench, notes: list[Flag]
+    task: Task, extraction: Extraction, plan: CasePlan, limits: Limits, bench: Bench, notes: list[Flag]
 ) -> list[CaseResult]:
     """The results; the sandbox's flags are added to `notes`."""
     if extraction.code is None:
@@ -236,7 +236,7 @@ def _grade_cases(
     return results
 
 
-def _case_result(task: Task, plan: Plan, planned: PlannedCase, outcome: Outcome) -> CaseResult:
+def _case_result(task: Task, plan: CasePlan, planned: PlannedCase, outcome: Outcome) -> CaseResult:
     result = result_of(planned.case.index, outcome)
     result.exit_code = None if plan.by_value else outcome.exit_status
     stdout = outcome.stdout.text()
@@ -253,7 +253,7 @@ def _case_result(task: Task, plan: Plan, planned: PlannedCase, outcome: Outcome)
     return result
 
 
-def _judge(task: Task, plan: Plan, planned: PlannedCase, outcome: Outcome, stdout: str, result: CaseResult) -> None:
+def _judge(task: Task, plan: CasePlan, planned: PlannedCase, outcome: Outcome, stdout: str, result: CaseResult) -> None:
     if plan.by_value or stdout not in planned.right.texts:
         result.difference = planned.judge(outcome.value if plan.by_value else stdout)
     if task.exit_code == "strict" and outcome.exit_status:

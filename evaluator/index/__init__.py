@@ -9,10 +9,10 @@ The index is in the user's cache, keyed by what was opened. Texts stay in the fi
 
 from evaluator.index.building import BuildStoppedError, Indexer, update
 from evaluator.index.reading import IndexedFile, Opening
-from evaluator.index.state import File, Source, State, folder_of, read_state
+from evaluator.index.state import File, RolloutSource, State, folder_of, read_state
 from evaluator.index.tasks import Dataset, IndexedTasks
 
 __all__ = [
-    "BuildStoppedError", "Dataset", "File", "IndexedFile", "IndexedTasks", "Indexer", "Opening", "Source", "State",
-    "folder_of", "read_state", "update",
+    "BuildStoppedError", "Dataset", "File", "IndexedFile", "IndexedTasks", "Indexer", "Opening", "RolloutSource",
+    "State", "folder_of", "read_state", "update",
 ]  # fmt: skip

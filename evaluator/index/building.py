@@ -18,7 +18,7 @@ import msgspec
 
 from evaluator.extras import needs
 from evaluator.formats import FormatError
-from evaluator.formats.plans import no_rows, plan_of
+from evaluator.formats.file_layout import layout_of, no_rows
 from evaluator.formats.problems import Problem
 from evaluator.formats.registry import Role
 from evaluator.formats.source import Source as NamedFile
@@ -30,7 +30,7 @@ from evaluator.index.scanning import Scanned
 from evaluator.index.state import (
     File,
     FileState,
-    Source,
+    RolloutSource,
     State,
     ends_of,
     folder_of,
@@ -71,7 +71,7 @@ class BuildStoppedError(Exception):
 class Indexer:
     """Reads a source and, each time it is asked to, what has come since. Not for several threads at once."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: RolloutSource) -> None:
         self.source = source
         self.folder = folder_of(source)
         self._numbering: Numbering | None = None
@@ -106,7 +106,7 @@ class Indexer:
             lock.release()
 
 
-def update(source: Source, on_progress: Progress | None = None) -> State:
+def update(source: RolloutSource, on_progress: Progress | None = None) -> State:
     """Read what is new in a source, once; see `Indexer.update`."""
     return Indexer(source).update(on_progress)
 
@@ -114,7 +114,7 @@ def update(source: Source, on_progress: Progress | None = None) -> State:
 class _Builder:
     """One update, by the process that holds the lock."""
 
-    def __init__(self, source: Source, folder: Path, on_progress: Progress, numbering: Numbering | None) -> None:
+    def __init__(self, source: RolloutSource, folder: Path, on_progress: Progress, numbering: Numbering | None) -> None:
         self._folder = folder
         self._tell = on_progress
         self._state = _usable(source, folder)
@@ -207,7 +207,7 @@ class _Builder:
         return self.numbering
 
 
-def reader_of(source: Source, file: FileState) -> RowReader:
+def reader_of(source: RolloutSource, file: FileState) -> RowReader:
     """How the rows of a file of the source are read."""
     return RowReader(file.path, file.name, file.format, source.field_map, kept=not file.in_place)
 
@@ -218,7 +218,7 @@ def _repeated(path: str, line: int, sample_id: str) -> Problem:
     return Problem(path, line, message, reason="repeated id")
 
 
-def _usable(source: Source, folder: Path) -> State:
+def _usable(source: RolloutSource, folder: Path) -> State:
     """What was kept, if its files are the same or have grown; else an empty state, which says what happened."""
     state = read_state(folder)
     if state is None:
@@ -234,7 +234,7 @@ def _usable(source: Source, folder: Path) -> State:
     return state
 
 
-def _what_happened(source: Source, file: FileState) -> str:
+def _what_happened(source: RolloutSource, file: FileState) -> str:
     """What makes it necessary to read a file again, as a sentence; "" if it is the same or has only grown."""
     if file.path not in {each.path for each in source.files}:
         return f"{file.name} is gone: the other files were read again"
@@ -251,16 +251,16 @@ def _empty(folder: Path) -> None:
                 path.unlink()
 
 
-def _opened(source: Source, file: File) -> FileState:
-    plan = plan_of(NamedFile(Path(file.path), file.name), Role.ROLLOUTS, source.format, source.field_map)
-    if plan.format is None:
+def _opened(source: RolloutSource, file: File) -> FileState:
+    layout = layout_of(NamedFile(Path(file.path), file.name), Role.ROLLOUTS, source.format, source.field_map)
+    if layout.format is None:
         raise no_rows(file.name)
-    in_place = plan.in_place and not _is_list_at(file.path, plan.offset)
+    in_place = layout.in_place and not _is_list_at(file.path, layout.offset)
     state = FileState(
-        path=file.path, name=file.name, in_place=in_place, format=plan.format.name, container=plan.container
+        path=file.path, name=file.name, in_place=in_place, format=layout.format.name, container=layout.container
     )
     if in_place:
-        state.start, state.first_line = plan.offset, plan.line
+        state.start, state.first_line = layout.offset, layout.line
     return state
 
 

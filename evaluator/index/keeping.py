@@ -16,12 +16,12 @@ from evaluator.formats.loader import load_samples
 from evaluator.formats.problems import Problem
 from evaluator.formats.source import Source as NamedFile
 from evaluator.index.rows_of import KeptRow
-from evaluator.index.state import FileState, Source
+from evaluator.index.state import FileState, RolloutSource
 from evaluator.runs.files import write_atomically
 from evaluator.runs.schema import safe_text
 
 
-def keep(source: Source, file: FileState, to: Path, on_problem: Callable[[Problem], object]) -> None:
+def keep(source: RolloutSource, file: FileState, to: Path, on_problem: Callable[[Problem], object]) -> None:
     """Write the copy. Raises `FormatError` for a bad file, `OSError` if the copy can't be written."""
 
     named = NamedFile(Path(file.path), file.name)
@@ -39,15 +39,15 @@ def encoded(row: msgspec.Struct) -> bytes:
     try:
         return msgspec.json.encode(row)
     except (UnicodeEncodeError, OverflowError):  # rare, so only handled after it happens
-        return msgspec.json.encode(_plain(msgspec.to_builtins(row)))
+        return msgspec.json.encode(_encodable(msgspec.to_builtins(row)))
 
 
-def _plain(value: Any) -> Any:
+def _encodable(value: Any) -> Any:
     """The value with what JSON lines of ours can't hold as text: lone surrogates, and numbers of more than 64 bits."""
     if isinstance(value, str):
         return safe_text(value)
     if isinstance(value, dict):
-        return {_plain(key): _plain(inner) for key, inner in value.items()}
+        return {_encodable(key): _encodable(inner) for key, inner in value.items()}
     if isinstance(value, int) and not -(2**63) <= value < 2**64:
         return str(value) if value.bit_length() < 10_000 else "a number of more than 3,000 digits"
-    return [_plain(inner) for inner in value] if isinstance(value, list | tuple) else value
+    return [_encodable(inner) for inner in value] if isinstance(value, list | tuple) else value

@@ -30,7 +30,7 @@ class Numbering:
     def note(self, tables: Iterable[pa.Table]) -> None:
         """Rows that were numbered at an earlier opening."""
         for table in tables:
-            tasks, models = table["task_id"].to_pylist(), _plain(table["model"])
+            tasks, models = table["task_id"].to_pylist(), _strings(table["model"])
             self._of_task.update(tasks)
             self._of_model.update(zip(tasks, models, strict=True))
             self._seen.new(table["id_hash"].to_numpy())
@@ -54,7 +54,7 @@ class Numbering:
         return table.add_column(0, "row", rows), dropped
 
     def _named(self, table: pa.Table) -> pa.Table:
-        tasks, models = table["task_id"].to_pylist(), _plain(table["model"])
+        tasks, models = table["task_id"].to_pylist(), _strings(table["model"])
         ids, indices = table["sample_id"].to_pylist(), table["sample_index"].to_pylist()
         hashes: list[int] = table["id_hash"].to_pylist()
         of_task, of_model = self._of_task, self._of_model
@@ -101,7 +101,7 @@ class _Seen:
         return is_new
 
 
-def _plain(column: pa.ChunkedArray) -> list[str | None]:
+def _strings(column: pa.ChunkedArray) -> list[str | None]:
     values: list[str | None] = column.to_pylist()
     return values
 

@@ -17,7 +17,7 @@ from evaluator.extras import needs
 from evaluator.formats.problems import Problem
 from evaluator.index.columns import COLUMNS
 from evaluator.index.problems import kept_problems
-from evaluator.index.state import Source, State, folder_of, read_state
+from evaluator.index.state import RolloutSource, State, folder_of, read_state
 from evaluator.index.tasks import CasesOf, Dataset, IndexedTasks
 from evaluator.index.texts import PLACE, Texts
 from evaluator.model import Task
@@ -47,7 +47,7 @@ _AT: Final = ", ".join(f'"{name}"' for name in PLACE)
 class Opening(msgspec.Struct, frozen=True):
     """What another process needs to open the same source without reading it."""
 
-    source: Source
+    source: RolloutSource
     dataset: Dataset | None = None
     tasks: str = ""
     """The folder of the dataset's index."""
@@ -66,7 +66,7 @@ class IndexedFile(Run):
         self._tasks = tasks
 
     @classmethod
-    def of(cls, source: Source, dataset: Dataset | None = None, cases_of: CasesOf | None = None) -> IndexedFile:
+    def of(cls, source: RolloutSource, dataset: Dataset | None = None, cases_of: CasesOf | None = None) -> IndexedFile:
         """The index of a source as it is now, with the tasks of a dataset; see `evaluator.index.update`.
 
         Raises `RunError` where there is none yet, `FormatError` for a dataset that can't be read.

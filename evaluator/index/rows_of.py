@@ -10,7 +10,7 @@ from typing import Final
 import msgspec
 
 from evaluator.formats.containers import RawRow
-from evaluator.formats.plans import Plan, plan_of, rollouts_of, samples_of
+from evaluator.formats.file_layout import FileLayout, layout_of, rollouts_of, samples_of
 from evaluator.formats.problems import Problem
 from evaluator.formats.registry import Fields, Role
 from evaluator.formats.rows import decoded
@@ -49,7 +49,7 @@ class RowReader(msgspec.Struct, frozen=True):
                 problems.append(item)
                 continue
             try:
-                found += rollouts_of(_plan(self), item.fields)
+                found += rollouts_of(_layout(self), item.fields)
             except RecordError as error:
                 problems.append(Problem(self.name, line, str(error), offset=at))
         return found
@@ -62,26 +62,26 @@ class RowReader(msgspec.Struct, frozen=True):
         found: list[tuple[Rollout, str]] = []
         for item in decoded(self.name, RawRow(0, data, terminated=True, offset=0), 0):
             if not isinstance(item, Problem):
-                found += _until_wrong(_plan(self), item.fields)
+                found += _until_wrong(_layout(self), item.fields)
         return found
 
 
 _KEPT: Final = msgspec.json.Decoder(KeptRow)
 
 
-def _until_wrong(plan: Plan, fields: Fields) -> list[tuple[Rollout, str]]:
+def _until_wrong(layout: FileLayout, fields: Fields) -> list[tuple[Rollout, str]]:
     found: list[tuple[Rollout, str]] = []
     with suppress(RecordError):
-        for sample in samples_of(plan, fields):
+        for sample in samples_of(layout, fields):
             found.append(sample)
     return found
 
 
-def _plan(reader: RowReader) -> Plan:
+def _layout(reader: RowReader) -> FileLayout:
     pairs = tuple(reader.field_map.items()) if reader.field_map else None
-    return _plan_of(reader.path, reader.name, reader.format, pairs)
+    return _layout_of(reader.path, reader.name, reader.format, pairs)
 
 
 @cache
-def _plan_of(path: str, name: str, format_: str, field_map: tuple[tuple[str, str], ...] | None) -> Plan:
-    return plan_of(NamedFile(Path(path), name), Role.ROLLOUTS, format_, dict(field_map) if field_map else None)
+def _layout_of(path: str, name: str, format_: str, field_map: tuple[tuple[str, str], ...] | None) -> FileLayout:
+    return layout_of(NamedFile(Path(path), name), Role.ROLLOUTS, format_, dict(field_map) if field_map else None)

@@ -81,11 +81,11 @@ def _number_by_name(rollout: Rollout) -> None:
 
 
 def _array(kind: pa.DataType, values: Sequence[Any]) -> pa.Array:
-    plain = kind.value_type if pa.types.is_dictionary(kind) else kind
+    value_type = kind.value_type if pa.types.is_dictionary(kind) else kind
     try:
-        array = pa.array(values, plain)
+        array = pa.array(values, value_type)
     except UnicodeEncodeError:  # rare, so only handled after it happens
-        array = pa.array([safe_text(value) if isinstance(value, str) else value for value in values], plain)
+        array = pa.array([safe_text(value) if isinstance(value, str) else value for value in values], value_type)
     return array.dictionary_encode() if pa.types.is_dictionary(kind) else array
 
 

@@ -23,7 +23,7 @@ class File(msgspec.Struct, frozen=True):
     name: str
 
 
-class Source(msgspec.Struct, frozen=True):
+class RolloutSource(msgspec.Struct, frozen=True):
     """What is opened: files of rollouts in their order, and how to read them."""
 
     name: str
@@ -73,7 +73,7 @@ class State(msgspec.Struct, kw_only=True):
     """`index.json`."""
 
     version: int = VERSION
-    source: Source
+    source: RolloutSource
     files: list[FileState] = []
     parts: list[int] = []
     """The ordinals of the Parquet files with the columns, in the order of their rows; see `runs.files.part_path`."""
@@ -91,7 +91,7 @@ class State(msgspec.Struct, kw_only=True):
     """When its first file was read from its start, in nanoseconds; another time is another index."""
 
 
-def folder_of(source: Source) -> Path:
+def folder_of(source: RolloutSource) -> Path:
     """Where the source's index is kept."""
     return cache_folder("index") / source.key
 

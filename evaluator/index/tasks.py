@@ -14,9 +14,9 @@ from typing import Any, Final
 import msgspec
 
 from evaluator.extras import needs
+from evaluator.formats.file_layout import FileLayout, layout_of, tasks_of
 from evaluator.formats.json_text import JsonError, decode_json
 from evaluator.formats.loader import load_tasks
-from evaluator.formats.plans import Plan, plan_of, tasks_of
 from evaluator.formats.problems import FormatError
 from evaluator.formats.registry import Role
 from evaluator.index.functions import add_function
@@ -59,7 +59,9 @@ class IndexedTasks:
         self._cases_of = cases_of
         self._kept = folder / "tasks.jsonl"
         self._in_place = not self._kept.exists()
-        self._plan = plan_of(dataset.path, Role.TASKS, dataset.format, dataset.field_map) if self._in_place else None
+        self._layout = (
+            layout_of(dataset.path, Role.TASKS, dataset.format, dataset.field_map) if self._in_place else None
+        )
         self._tasks: OrderedDict[int, Task] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -99,12 +101,12 @@ class IndexedTasks:
         return task
 
     def _read(self, data: bytes) -> Task:
-        if self._plan is None:
+        if self._layout is None:
             return msgspec.json.decode(data, type=Task)
         fields = decode_json(data)
         if not isinstance(fields, dict):
             raise RecordError("the row is no longer a JSON object")
-        return next(tasks_of(self._plan, fields))
+        return next(tasks_of(self._layout, fields))
 
     def offer(self, connection: duckdb.DuckDBPyConnection) -> str:
         """Add functions to a connection, and return the SELECT that has the columns of `tasks`."""
@@ -137,8 +139,8 @@ def _folder(dataset: Dataset) -> Path:
 
 
 def _build(dataset: Dataset, folder: Path) -> None:
-    plan = plan_of(dataset.path, Role.TASKS, dataset.format, dataset.field_map)
-    found = _in_place(dataset, plan) if plan.in_place and plan.unwrap is None else _copied(dataset, folder)
+    layout = layout_of(dataset.path, Role.TASKS, dataset.format, dataset.field_map)
+    found = _in_place(dataset, layout) if layout.in_place and layout.unwrap is None else _copied(dataset, folder)
     columns: dict[str, list[Any]] = {name: [] for name in _SHORT}
     seen: set[str] = set()
     for at, size, task in found:
@@ -167,13 +169,13 @@ def _build(dataset: Dataset, folder: Path) -> None:
     write_atomically(folder / "tasks.parquet", lambda path: pq.write_table(table, path, compression="zstd"))
 
 
-def _in_place(dataset: Dataset, plan: Plan) -> Iterator[tuple[int, int, Task]]:
-    span = Span(0, dataset.path, plan.offset, Path(dataset.path).stat().st_size, exact=True)
+def _in_place(dataset: Dataset, layout: FileLayout) -> Iterator[tuple[int, int, Task]]:
+    span = Span(0, dataset.path, layout.offset, Path(dataset.path).stat().st_size, exact=True)
     for _, at, data in lines(span, Found()):
         try:
             fields = decode_json(data) if not data.isspace() else None
             if isinstance(fields, dict):
-                yield at, len(data), next(tasks_of(plan, fields))
+                yield at, len(data), next(tasks_of(layout, fields))
         except (JsonError, RecordError):
             continue  # grading reports them
 

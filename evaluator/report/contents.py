@@ -141,12 +141,12 @@ def gather(run: Run, *, where: str | None, rows: Sequence[int] | None, chosen_by
     """Read the contents. Raises `QueryError` for a bad condition, `ExportError` if the notes can't be read."""
     try:
         with run.connect(memory_mb=_MEMORY_MB) as connection:
-            return _Source(connection, run, where, rows).contents(chosen_by, rates=rates)
+            return _ChosenRollouts(connection, run, where, rows).contents(chosen_by, rates=rates)
     except duckdb.Error as error:  # a condition may fail on a row, long after it was accepted
         raise QueryError(one_line(error)) from None
 
 
-class _Source:
+class _ChosenRollouts:
     """The chosen rollouts as the table `chosen_rollouts`: the short columns, in memory."""
 
     def __init__(

@@ -49,7 +49,7 @@ _LARGEST: Final = 1 << 20
 """Bytes of one grade; a larger one is not kept."""
 _LEAST_PACKED: Final = 256
 _DAY_S: Final = 86_400
-_PACKED, _PLAIN = b"z", b"p"
+_PACKED, _UNPACKED = b"z", b"p"
 _OTHERS_MAY_WRITE: Final = stat.S_IWGRP | stat.S_IWOTH
 
 _log = logging.getLogger(__name__)
@@ -225,17 +225,17 @@ def _today() -> int:
 def _encoded(grade: Grade) -> bytes | None:
     """None for a text that is no Unicode, such as half a surrogate pair."""
     try:
-        plain = msgspec.msgpack.encode(grade)
+        encoded = msgspec.msgpack.encode(grade)
     except (UnicodeEncodeError, OverflowError, TypeError, ValueError):
         return None
-    packed = zlib.compress(plain, 1) if len(plain) >= _LEAST_PACKED else plain
-    return _PACKED + packed if len(packed) < len(plain) else _PLAIN + plain
+    packed = zlib.compress(encoded, 1) if len(encoded) >= _LEAST_PACKED else encoded
+    return _PACKED + packed if len(packed) < len(encoded) else _UNPACKED + encoded
 
 
 def _decoded(data: bytes) -> Grade | None:
     try:
-        plain = zlib.decompress(data[1:]) if data[:1] == _PACKED else data[1:]
-        return msgspec.msgpack.decode(plain, type=Grade)
+        encoded = zlib.decompress(data[1:]) if data[:1] == _PACKED else data[1:]
+        return msgspec.msgpack.decode(encoded, type=Grade)
     except (zlib.error, msgspec.MsgspecError, UnicodeDecodeError, TypeError):
         return None
 

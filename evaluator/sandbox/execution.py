@@ -93,7 +93,7 @@ class Execution:
         self._child: Child | None = None
         self._not_loaded: Outcome | None = None
         suite = program.suite
-        self._shares_files = suite is not None and not program.plain and "files" in suite.uses
+        self._shares_files = suite is not None and not program.shares_process and "files" in suite.uses
         self._reports_calls = self._zygote.reports_threads or may_try(program.source)
         self._reader = AnswerReader(self._zygote, program.source, limits, is_call=self._is_call)
         self._has_answered_all = False
@@ -305,7 +305,7 @@ class Execution:
         self._zygote.limit_memory(self._limits.memory_mb)
 
     def _forked(self, stdin: bytes) -> Child:
-        if self._program.suite is None or self._program.plain:
+        if self._program.suite is None or self._program.shares_process:
             child = self._zygote.take()
             child.give(stdin)
             return child
@@ -394,7 +394,9 @@ class Execution:
         suite = self._program.suite
         if suite is None:
             return {"role": "runner" if self._program.runner else "program"}
-        return {"role": "plain"} if self._program.plain else {"role": "server", **suite.for_completion()}
+        if self._program.shares_process:
+            return {"role": "shared_process"}
+        return {"role": "server", **suite.for_completion()}
 
     def _run_in(self, child: Child, exchange: Exchange, stdin: bytes, wall_s: float) -> Outcome:
         outcome = Outcome(status=Status.ANSWERED)

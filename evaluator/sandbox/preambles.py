@@ -53,8 +53,8 @@ def _import(module: str, name: str | None) -> Import:
 
 def _is_harmless(statement: ast.stmt) -> bool:
     if isinstance(statement, ast.Assign):
-        plain = all(isinstance(target, ast.Name) and not target.id.startswith("__") for target in statement.targets)
-        return plain and _is_constant(statement.value)
+        is_simple = all(isinstance(target, ast.Name) and not target.id.startswith("__") for target in statement.targets)
+        return is_simple and _is_constant(statement.value)
     if isinstance(statement, ast.Expr):
         return _is_constant(statement.value) or _sets_limit(statement.value)
     return isinstance(statement, ast.Pass)

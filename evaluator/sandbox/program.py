@@ -16,7 +16,7 @@ class Program(msgspec.Struct, frozen=True):
     preamble: str = ""
     suite: SuiteCode | None = None
     """The suite that tests it from another process; it sees next to nothing of the suite."""
-    plain: bool = False
+    shares_process: bool = False
     """Whether the suite runs in the program's own process instead."""
     audits: bool = False
     """Whether to note what the program needs from the machine and can't get in the sandbox."""

@@ -22,7 +22,7 @@ from evaluator.sandbox.inside.encode import TooLargeError, encode
 
 Number = TypeVar("Number", int, float)
 _MAX_DEPTH = 250
-_PLAIN = frozenset((type(None), bool, int, float, str))
+_SCALARS = frozenset((type(None), bool, int, float, str))
 _ADDRESS = re.compile(r"\b0x[0-9a-f]{6,16}\b")
 _EQUAL_HASHES = 64
 _MOST_BITS = 1 << 14
@@ -83,7 +83,7 @@ def answered(text: bytes) -> Answer:
 
 
 def _value(node: Any, depth: int) -> object:
-    if type(node) in _PLAIN:
+    if type(node) in _SCALARS:
         return node
     if depth > _MAX_DEPTH:
         raise BadValueError("nested too deeply")
@@ -101,7 +101,7 @@ def _value(node: Any, depth: int) -> object:
 def _items(nodes: Any, depth: int) -> list[object]:
     if type(nodes) is not list:
         raise BadValueError("a list was expected")
-    if _PLAIN.issuperset(map(type, nodes)):
+    if _SCALARS.issuperset(map(type, nodes)):
         return nodes
     return [_value(node, depth) for node in nodes]
 

@@ -51,9 +51,9 @@ def operands(source: str) -> dict[int, list[tuple[str, Read]]]:
 
 def _text(node: ast.expr, lines: list[bytes]) -> str:
     """As it is written. Before Python 3.12 the columns in an f-string may be wrong: then as Python writes it."""
-    plain = ast.unparse(node)
+    unparsed = ast.unparse(node)
     written = lines[node.lineno - 1][node.col_offset : node.end_col_offset].decode("utf-8", "replace")
-    return written if _bare(written) == _bare(plain) else plain
+    return written if _bare(written) == _bare(unparsed) else unparsed
 
 
 def _bare(text: str) -> str:

@@ -19,7 +19,7 @@ _SLACK = 90
 """For the last item, and how many there are."""
 _DEEP = 6
 _SORTED = 1_000
-_PLAIN = {"Decimal", "Fraction", "datetime", "date", "time", "timedelta"}
+_SHOWN_BY_REPR = {"Decimal", "Fraction", "datetime", "date", "time", "timedelta"}
 _NO_LAST = object()
 # A class may have code of its own for each of these, or its metaclass; so has `isinstance`, but not `issubclass`.
 classes_of = type.__dict__["__mro__"].__get__
@@ -61,7 +61,7 @@ def _shown(value: Any, room: int, depth: int) -> str:
         return f"<{name_of(kind)} {name_of(value)}>"
     if kind in (FunctionType, BuiltinFunctionType, MethodType, ModuleType):
         return f"<{name_of(kind)} {getattr(value, '__name__', '')}>"
-    if name_of(kind) in _PLAIN and kind.__module__ in ("datetime", "decimal", "fractions"):
+    if name_of(kind) in _SHOWN_BY_REPR and kind.__module__ in ("datetime", "decimal", "fractions"):
         return repr(value)
     return _object(value, kind, room, depth)
 

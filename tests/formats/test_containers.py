@@ -16,7 +16,7 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluator.formats import FormatError, Role, load_rollouts, load_tasks, plan_of, rollouts_of, sniff
+from evaluator.formats import FormatError, Role, layout_of, load_rollouts, load_tasks, rollouts_of, sniff
 from evaluator.formats.containers import open_container
 from evaluator.formats.rows import Row, is_incomplete, read_rows
 from tests.formats.conftest import loaded
@@ -121,13 +121,13 @@ def test_damage_is_said_after_the_rows_before_it(write, pack):
 def test_rows_in_place_are_read_at_their_offset(write):
     text = "\ufeff\n" + lines({"config": 1}, sample("a"), sample("b"))
     path = write(text)
-    plan = plan_of(path, Role.ROLLOUTS)
-    assert plan.in_place
+    layout = layout_of(path, Role.ROLLOUTS)
+    assert layout.in_place
     data = path.read_bytes()
-    assert (plan.line, data[plan.offset :].startswith(b'{"task_id": "t", "sample_id": "a"')) == (3, True)
-    (rollout,) = rollouts_of(plan, json.loads(data[plan.offset :].splitlines()[0]))
+    assert (layout.line, data[layout.offset :].startswith(b'{"task_id": "t", "sample_id": "a"')) == (3, True)
+    (rollout,) = rollouts_of(layout, json.loads(data[layout.offset :].splitlines()[0]))
     assert rollout.sample_id == "a"
-    assert not plan_of(write(gzip.compress(data), "x.gz"), Role.ROLLOUTS).in_place
+    assert not layout_of(write(gzip.compress(data), "x.gz"), Role.ROLLOUTS).in_place
 
 
 def test_a_half_written_line_is_told_from_a_broken_one():

@@ -13,14 +13,14 @@ from typing import Any
 import pytest
 
 from evaluator.formats import FormatError, Role, load_rollouts
-from evaluator.formats.plans import plan_of
+from evaluator.formats.file_layout import layout_of
 from evaluator.index import (
     BuildStoppedError,
     Dataset,
     File,
     IndexedFile,
     Indexer,
-    Source,
+    RolloutSource,
     State,
     building,
     folder_of,
@@ -45,8 +45,8 @@ def append(path: Path, text: str) -> None:
         file.write(text)
 
 
-def source_of(*paths: Path) -> Source:
-    return Source(str(paths[0]), tuple(File(str(path), str(path)) for path in paths))
+def source_of(*paths: Path) -> RolloutSource:
+    return RolloutSource(str(paths[0]), tuple(File(str(path), str(path)) for path in paths))
 
 
 def opened(*paths: Path) -> tuple[State, IndexedFile]:
@@ -259,10 +259,10 @@ def rollouts_files() -> Iterator[Any]:
     seen: set[object] = set()
     for path in sorted(path for path in FILES.rglob("*") if path.is_file() and path.suffix not in (".md", ".pt")):
         try:
-            plan = plan_of(path, Role.ROLLOUTS)
+            layout = layout_of(path, Role.ROLLOUTS)
         except FormatError:
             continue
-        kind = plan.format and plan.format.name
+        kind = layout.format and layout.format.name
         yield pytest.param(path, id=str(path.relative_to(FILES)), marks=[pytest.mark.slow] if kind in seen else [])
         seen.add(kind)
 
@@ -336,5 +336,5 @@ def test_a_file_of_several_that_is_gone_is_reported(tmp_path: Path) -> None:
     both = source_of(*files)
     update(both)
     files[1].unlink()
-    state = update(Source(both.name, both.files[:1]))
+    state = update(RolloutSource(both.name, both.files[:1]))
     assert (state.rows, state.notice) == (1, f"{files[1]} is gone: the other files were read again")

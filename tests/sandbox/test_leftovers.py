@@ -5,7 +5,7 @@ import importlib
 import pytest
 
 from evaluator.sandbox import Program, Sandbox
-from evaluator.sandbox.inside import header, plain
+from evaluator.sandbox.inside import header, reusable
 from evaluator.sandbox.preambles import header_of
 from tests.sandbox.conftest import PATIENT
 from tests.sandbox.headers import HEADER
@@ -28,24 +28,24 @@ def test_every_run_is_like_the_first(namespaces: Sandbox, name: str) -> None:
     assert all(begun) is (name in PUT_RIGHT)
 
 
-def examined(source: str, preamble: str = "") -> plain.Plain | str:
+def examined(source: str, preamble: str = "") -> reusable.Reusable | str:
     steps = header_of(preamble)
     assert steps is not None
-    return plain.examine(compile(source, "main.py", "exec", dont_inherit=True), list(steps))
+    return reusable.examine(compile(source, "main.py", "exec", dont_inherit=True), list(steps))
 
 
 @pytest.fixture(scope="module", autouse=True)
 def as_in_a_zygote() -> None:
     """What it records once of its modules."""
-    for name in plain.HARMLESS - {"readline"}:
+    for name in reusable.HARMLESS - {"readline"}:
         importlib.import_module(name)
-    plain.keep()
-    header.keep({*plain.HARMLESS, "builtins"})
+    reusable.keep()
+    header.keep({*reusable.HARMLESS, "builtins"})
 
 
 OF_A_GLOBAL = "it sets an attribute of a global object"
 MANY_NAMES = "; ".join(f"n{number} = 0" for number in range(300))
-NOT_PLAIN = [
+NOT_REUSABLE = [
     ("import atexit\natexit.register(print, 1)", "it uses register"),
     ("print.__self__.len = len", "it uses __self__"),
     ("match print:\n    case object(__self__=functions):\n        functions.len = len", "it uses __self__"),
@@ -81,8 +81,8 @@ NOT_PLAIN = [
 ]
 
 
-@pytest.mark.parametrize(("source", "reason"), NOT_PLAIN, ids=[row[0] for row in NOT_PLAIN])
-def test_a_program_that_may_leave_more_is_not_plain(source: str, reason: str) -> None:
+@pytest.mark.parametrize(("source", "reason"), NOT_REUSABLE, ids=[row[0] for row in NOT_REUSABLE])
+def test_a_program_that_may_leave_more_is_not_reusable(source: str, reason: str) -> None:
     assert examined(source) == reason
 
 

@@ -178,20 +178,20 @@ def _unique_items(validator: Any, value: Any, instance: Any, schema: Any) -> Ite
         return
     seen: set[str] = set()
     for each in instance:
-        key = json.dumps(_plain(each), sort_keys=True)
+        key = json.dumps(_with_whole_numbers(each), sort_keys=True)
         if key in seen:
             yield ValidationError(f"the item {each!r} is not unique")
             return
         seen.add(key)
 
 
-def _plain(value: JsonValue) -> JsonValue:
+def _with_whole_numbers(value: JsonValue) -> JsonValue:
     """Numbers that JSON Schema considers equal in one form: 1.0 as 1."""
     if isinstance(value, float) and value.is_integer():
         return int(value)
     if isinstance(value, list):
-        return [_plain(each) for each in value]
-    return {key: _plain(each) for key, each in value.items()} if isinstance(value, dict) else value
+        return [_with_whole_numbers(each) for each in value]
+    return {key: _with_whole_numbers(each) for key, each in value.items()} if isinstance(value, dict) else value
 
 
 def _cut(text: str) -> str:

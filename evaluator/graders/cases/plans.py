@@ -25,7 +25,7 @@ from evaluator.graders.lru_cache import LruCache
 from evaluator.model import Difference, Mode, Task, TestCase
 from evaluator.sandbox import encoded_answer, encoded_call
 
-__all__ = ["Plan", "PlannedCase", "UngradableError", "is_of_leetcode", "plan_for", "test_cases"]
+__all__ = ["CasePlan", "PlannedCase", "UngradableError", "is_of_leetcode", "plan_for", "test_cases"]
 
 _DEFAULT_CHECKERS = {Mode.CALL: "value", Mode.STDIN: "floats", Mode.ASSERT: "python"}
 _OF_LEETCODE = "value:tolerance=1e-5"
@@ -74,7 +74,7 @@ class PlannedCase:
 
 
 @dataclass(frozen=True)
-class Plan:
+class CasePlan:
     """A task's test cases, ready to run, and the name of the checker that judges them."""
 
     cases: tuple[PlannedCase, ...]
@@ -88,10 +88,10 @@ class Plan:
         return flags.Answers(planned.example for planned in self.cases if planned.example is not None)
 
 
-_plans: LruCache[tuple[object, ...], Plan | SuitePlan | str] = LruCache(256)
+_plans: LruCache[tuple[object, ...], CasePlan | SuitePlan | str] = LruCache(256)
 
 
-def plan_for(task: Task, checker: str | None) -> Plan | SuitePlan:
+def plan_for(task: Task, checker: str | None) -> CasePlan | SuitePlan:
     """The plan for a task, with the run's `checker` if that fits the task. Raises `UngradableError`."""
     plan = _plans.get(_key(task, checker), lambda: _plan_or_reason(task, checker))
     if isinstance(plan, str):
@@ -122,14 +122,14 @@ def test_cases(task: Task) -> tuple[TestCase, ...]:
     return plan.cases if isinstance(plan, SuitePlan) else tuple(planned.case for planned in plan.cases)
 
 
-def _plan_or_reason(task: Task, checker: str | None) -> Plan | SuitePlan | str:
+def _plan_or_reason(task: Task, checker: str | None) -> CasePlan | SuitePlan | str:
     try:
         return _plan(task, checker)
     except UngradableError as error:
         return str(error)
 
 
-def _plan(task: Task, run_checker: str | None) -> Plan | SuitePlan:
+def _plan(task: Task, run_checker: str | None) -> CasePlan | SuitePlan:
     match task.mode:
         case Mode.ASSERT:
             return _assert_plan(task)
@@ -145,7 +145,7 @@ def _plan(task: Task, run_checker: str | None) -> Plan | SuitePlan:
             checker = _checker(task, run_checker, kind)
             make = _call_case if by_value else _stdin_case
             cases = tuple(make(case, checker.rules[kind]) for case in task.cases)
-            return Plan(cases, checker.name, by_value)
+            return CasePlan(cases, checker.name, by_value)
 
 
 def _checker(task: Task, run_checker: str | None, kind: Kind) -> Checker:
@@ -172,7 +172,7 @@ def _is_judged_as_there(task: Task) -> bool:
     return any(map(_FIVE_DECIMALS.search, outputs)) and not any(map(_MORE_DECIMALS.search, outputs))
 
 
-def _assert_plan(task: Task) -> Plan | SuitePlan:
+def _assert_plan(task: Task) -> CasePlan | SuitePlan:
     """Literal calls if possible, which need no process for the test; else a suite."""
     if not task.test:
         raise Refusal.NO_CODE.error()
@@ -192,7 +192,7 @@ def _assert_plan(task: Task) -> Plan | SuitePlan:
         )
     except ValueError as error:
         raise UngradableError(f"an argument can't be sent to the sandbox: {error}") from None
-    return Plan(cases, _DEFAULT_CHECKERS[Mode.ASSERT], by_value=True)
+    return CasePlan(cases, _DEFAULT_CHECKERS[Mode.ASSERT], by_value=True)
 
 
 def _stdin_case(case: TestCase, check: Check) -> PlannedCase:

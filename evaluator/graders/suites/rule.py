@@ -34,7 +34,7 @@ from evaluator.sandbox import NOT_POSSIBLE
 from evaluator.sandbox.limits.refusals import may_try
 
 _TAMPERING: Final = frozenset(("early_exit", "frame_walking", "gc_walking", "ctypes", "patched_builtins"))
-"""Flags of what no honest completion needs: such code gets no plain run."""
+"""Flags of what no honest completion needs: such code is not run in one process."""
 _CHANGING: Final = "(?:asyncio|concurrent|datetime|multiprocessing|random|secrets|tempfile|threading|time|uuid)"
 _NOT_REPEATABLE: Final = re.compile(rf"\bimport[^\n]*\b{_CHANGING}\b|\bfrom {_CHANGING}\b|\b(?:hash|id)\(")
 _LINKS: Final = re.compile(r"\b(?:sym)?link[ \t]*\(|\b(?:hard|sym)link_to\b")
@@ -102,8 +102,8 @@ def _graded(task: Task, plan: SuitePlan, code: str, limits: Limits, bench: Bench
     if reason is None and "files" in plan.suite.uses and not bench.sandbox.shares_files:
         reason = f"the test {Reason.FILES}"
     if reason is not None:
-        plain = run_in_shared_process(task, plan, code, limits, bench)
-        return SuiteGrade(plain.cases, plain.notes, reason)
+        shared = run_in_shared_process(task, plan, code, limits, bench)
+        return SuiteGrade(shared.cases, shared.notes, reason)
     with SeparateProcessRun(task, plan, code, limits, bench) as suite:
         apart = suite.run()
     final = apart.final and not ("files" in plan.suite.uses and _LINKS.search(code))
@@ -150,32 +150,32 @@ def _is_tampering(task: Task, code: str, run: SuiteRun) -> bool:
 def _of_both(task: Task, plan: SuitePlan, code: str, limits: Limits, bench: Bench, apart: SuiteRun) -> SuiteGrade:
     """The grade if the first run did not pass and is not final."""
     try:
-        plain = run_in_shared_process(task, plan, code, limits, bench, apart.left_s)
+        shared = run_in_shared_process(task, plan, code, limits, bench, apart.left_s)
     except CannotRunError:  # the test ran before, so the completion is the cause
         return SuiteGrade(apart.cases, apart.notes)
-    rejected = any(case.verdict is Verdict.REJECTED for case in plain.cases)
-    if rejected or _is_tampering(task, code, plain):
+    rejected = any(case.verdict is Verdict.REJECTED for case in shared.cases)
+    if rejected or _is_tampering(task, code, shared):
         return SuiteGrade(apart.cases, apart.notes)
-    differing = _differing(apart, plain)
-    if not plain.passed and plain.left_s <= 0:
+    differing = _differing(apart, shared)
+    if not shared.passed and shared.left_s <= 0:
         return SuiteGrade(_undecided(apart.cases), apart.notes)
-    if not plain.passed:
-        return SuiteGrade(_agreed(plain.cases, differing), plain.notes)
-    if evidence := _answers_that_differ(task, plan, code, _within(limits, plain.left_s), bench):
+    if not shared.passed:
+        return SuiteGrade(_agreed(shared.cases, differing), shared.notes)
+    if evidence := _answers_that_differ(task, plan, code, _within(limits, shared.left_s), bench):
         return SuiteGrade(apart.cases, [*apart.notes, Flag("differs_between_runs", evidence)])
     if reason := _one_process_reason(task, plan, limits, bench, apart):
-        return SuiteGrade(plain.cases, plain.notes, reason)
+        return SuiteGrade(shared.cases, shared.notes, reason)
     disagreement = Disagreement(
         apart=apart.verdict, plain=Verdict.PASSED, cases=tuple(differing), last_operation=apart.last_operation
     )
     reason = _disagrees(apart.verdict)
     match bench.options.disagreement:
         case "keep":
-            return SuiteGrade(plain.cases, plain.notes, reason, disagreement)
+            return SuiteGrade(shared.cases, shared.notes, reason, disagreement)
         case "fail":
             return SuiteGrade(apart.cases, apart.notes, reason, disagreement)
         case _:
-            return SuiteGrade(_agreed(plain.cases, differing), plain.notes, reason, disagreement)
+            return SuiteGrade(_agreed(shared.cases, differing), shared.notes, reason, disagreement)
 
 
 def _answers_that_differ(task: Task, plan: SuitePlan, code: str, limits: Limits, bench: Bench) -> str:
@@ -187,8 +187,8 @@ def _answers_that_differ(task: Task, plan: SuitePlan, code: str, limits: Limits,
     with SeparateProcessRun(task, recording, code, limits, bench) as suite:
         apart = suite.run()
     with SharedProcessRun(task, recording, code, _within(limits, apart.left_s), bench, None) as suite:
-        plain = suite.run()
-    for case, (one, other) in enumerate(zip(apart.calls, plain.calls, strict=False)):
+        shared = suite.run()
+    for case, (one, other) in enumerate(zip(apart.calls, shared.calls, strict=False)):
         if one is None or other is None:
             return ""  # its processes may have been replaced: later answers may depend on that
         for call, (first, second) in enumerate(zip(one, other, strict=False), 1):
@@ -222,14 +222,14 @@ def _messages(run: SuiteRun) -> list[str | None]:
     return [case.error_message for case in run.cases if case.verdict not in (Verdict.PASSED, Verdict.NOT_RUN)]
 
 
-def _differing(apart: SuiteRun, plain: SuiteRun) -> list[CaseDisagreement]:
+def _differing(apart: SuiteRun, shared: SuiteRun) -> list[CaseDisagreement]:
     """The test cases that failed only in the first run."""
     return [
         CaseDisagreement(
             index=one.index, apart=one.verdict, plain=other.verdict, apart_message=_message(one),
             plain_message=_message(other),
         )
-        for one, other in zip(apart.cases, plain.cases, strict=True)
+        for one, other in zip(apart.cases, shared.cases, strict=True)
         if one.verdict is not Verdict.PASSED and other.verdict is Verdict.PASSED
     ]  # fmt: skip
 
@@ -243,7 +243,7 @@ def _message(case: CaseResult) -> str:
 
 
 def _agreed(cases: list[CaseResult], differing: list[CaseDisagreement]) -> list[CaseResult]:
-    """The results of the plain run; those with which the first run disagrees are unknown."""
+    """The results of the run in one process; those with which the first run disagrees are unknown."""
     return _unknown(cases, {each.index: _disagrees(each.apart) for each in differing})
 
 

@@ -38,7 +38,7 @@ class SuiteRun:
     unsure: str | None = None
     """Why a pass is not verified; None if it is."""
     final: bool = False
-    """Whether a failure is final: plain data decided it, or a plain run would end in the same way."""
+    """Whether a failure is final: plain data decided it, or a run in one process would end in the same way."""
     last_operation: str = ""
     """The test's last operation on an object of the completion's, in the first test case that did not pass."""
     calls: list[list[str] | None] = field(default_factory=list)
@@ -282,7 +282,7 @@ class SeparateProcessRun(_Suite):
         return result
 
     def _doubt(self, outcome: Outcome, case_run: SuiteCase) -> None:
-        """Notes if this test case might pass in a plain run."""
+        """Notes if this test case might pass in one process."""
         used_up = outcome.status is Status.TIME and outcome.cpu_s >= self._limits.cpu_s
         if self._final and not used_up and not case_run.final:
             self._final, self._last_operation = False, case_run.last_operation

@@ -191,5 +191,5 @@ def _number(name: str | None, value: Any) -> float:
 
 
 def _shown(value: object) -> str:
-    plain = value is None or isinstance(value, bool | float)
-    return f"{value!r}" if plain else f"{type(value).__name__} {value!r:.60}"
+    is_shown_whole = value is None or isinstance(value, bool | float)
+    return f"{value!r}" if is_shown_whole else f"{type(value).__name__} {value!r:.60}"

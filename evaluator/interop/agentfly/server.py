@@ -30,8 +30,8 @@ with needs("serve", "a server needs starlette and uvicorn"):
     from starlette.responses import Response
     from starlette.routing import Route
 
+    from evaluator.interop.ascii_json import AsciiJSON
     from evaluator.interop.disconnection import run_until_disconnect
-    from evaluator.interop.plain_json import PlainJSON
 
 
 LONGEST: Final = 8.0
@@ -53,22 +53,22 @@ def application(limits: Limits = LIMITS) -> Starlette:
         try:
             body = msgspec.json.decode(await request.body(), type=_Request)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            return PlainJSON({"detail": f'give {{"code": "..."}}: {error}'}, 422)
+            return AsciiJSON({"detail": f'give {{"code": "..."}}: {error}'}, 422)
         try:
             return _answer(await run_until_disconnect(in_pool_thread, partial(run, body.code, limits)))
         except (SandboxFault, SandboxUnavailable) as error:
-            return PlainJSON({"error": str(error)}, 503)
+            return AsciiJSON({"error": str(error)}, 503)
 
     return Starlette(routes=[Route("/health", _health), Route("/exec", execute, methods=["POST"])])
 
 
 async def _health(_request: Request) -> Response:
-    return PlainJSON({"status": "ok"})
+    return AsciiJSON({"status": "ok"})
 
 
 def _answer(done: Run) -> Response:
     if done.error is None:
-        return PlainJSON({"output": done.output})
+        return AsciiJSON({"output": done.output})
     # Python writes an exception's text to stderr with a newline, so it ends with one there.
     detail = f"{done.error}\n"[:ERROR_CHARACTERS] if done.raised else done.error
-    return PlainJSON({"detail": detail}, 408 if done.status is Status.TIME else 400)
+    return AsciiJSON({"detail": detail}, 408 if done.status is Status.TIME else 400)

@@ -25,8 +25,8 @@ with needs("serve", "a server needs starlette and uvicorn"):
     from starlette.requests import Request
     from starlette.routing import Route
 
+    from evaluator.interop.ascii_json import AsciiJSON
     from evaluator.interop.disconnection import run_until_disconnect
-    from evaluator.interop.plain_json import PlainJSON
 
 
 LONGEST: Final = 256.0
@@ -52,7 +52,7 @@ def application(max_timeout_s: float = MAX_TIMEOUT_S) -> Starlette:
     `evaluator.interop.http_server.serve(application(), listener, host, longest=LONGEST)`.
     """
 
-    async def check(request: Request) -> PlainJSON:
+    async def check(request: Request) -> AsciiJSON:
         return await _check(request, max_timeout_s)
 
     return Starlette(
@@ -63,27 +63,27 @@ def application(max_timeout_s: float = MAX_TIMEOUT_S) -> Starlette:
     )
 
 
-async def _health(_request: Request) -> PlainJSON:
-    return PlainJSON({"status": "ok"})
+async def _health(_request: Request) -> AsciiJSON:
+    return AsciiJSON({"status": "ok"})
 
 
-async def _check(request: Request, max_timeout_s: float) -> PlainJSON:
+async def _check(request: Request, max_timeout_s: float) -> AsciiJSON:
     try:
         body = msgspec.convert(json.loads(await request.body()), Body)
         _require_lists(body)
         timeout = _timeout(body.timeout, max_timeout_s)
     except (ValueError, RecursionError) as error:
-        return PlainJSON({"detail": str(error)}, 422)
+        return AsciiJSON({"detail": str(error)}, 422)
     try:
         job = partial(report_of, body.in_outs, body.generation, timeout, run_all=False)
         report = await run_until_disconnect(in_pool_thread, job)
     except SandboxUnavailable as error:
-        return PlainJSON({"detail": str(error)}, 503)
+        return AsciiJSON({"detail": str(error)}, 503)
     except ValueError as error:
-        return PlainJSON({"detail": str(error)}, 422)
+        return AsciiJSON({"detail": str(error)}, 422)
     if report.faulty:
-        return PlainJSON({"detail": f"the sandbox failed: {report.error_info['error_message']}"}, 503)
-    return PlainJSON({"result": [int(code) for code in report.results], "metadata": [report.error_info]})
+        return AsciiJSON({"detail": f"the sandbox failed: {report.error_info['error_message']}"}, 503)
+    return AsciiJSON({"result": [int(code) for code in report.results], "metadata": [report.error_info]})
 
 
 def _require_lists(body: Body) -> None:

@@ -28,6 +28,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from evaluator.interop import http_server
+from evaluator.interop.ascii_json import AsciiJSON
 from evaluator.interop.nemo_gym.command_line import config_from_command_line
 from evaluator.interop.nemo_gym.config import ConfigError, ServerConfig, config_from_environment
 from evaluator.interop.nemo_gym.document_form import last_answer
@@ -43,11 +44,10 @@ from evaluator.interop.nemo_gym.wire import (
     ReverifyMode,
     SeedSessionRequest,
 )
-from evaluator.interop.plain_json import PlainJSON
 from evaluator.sandbox import SandboxUnavailable
 
 _NOT_TOOLS: Final = {"seed_session", "verify", "aggregate_metrics", "close_session", "started", "closed"}
-_PLAIN: Final = ("seed_session", "aggregate_metrics", "close_session")
+_OWN_ENDPOINTS: Final = ("seed_session", "aggregate_metrics", "close_session")
 _BAD_INPUT: Final = 2
 _NO_SANDBOX: Final = 3
 
@@ -109,14 +109,14 @@ class BaseResourcesServer:
             yield
             await self.closed()
 
-        app = FastAPI(title=self.config.name, lifespan=lifespan, default_response_class=PlainJSON)
+        app = FastAPI(title=self.config.name, lifespan=lifespan, default_response_class=AsciiJSON)
         app.add_exception_handler(RequestValidationError, _refused)  # type: ignore[arg-type]
         app.add_middleware(SessionCookie, not_ours=self.found_session)
         for path in HEALTH_PATHS:
             app.get(path)(_healthy)
         app.get("/reverify_mode")(self._reverify_mode)
         app.post("/verify")(verify_endpoint(self.verify))
-        for name in _PLAIN:
+        for name in _OWN_ENDPOINTS:
             app.post(f"/{name}")(endpoint_of(getattr(self, name)))
         for name, tool in self.tools().items():
             app.post(f"/{name}")(endpoint_of(tool))
@@ -182,7 +182,7 @@ async def _refused(request: Request, error: RequestValidationError) -> Response:
     """The fields at which a body does not match the schema, without their content."""
     del request
     detail = [{"loc": list(each["loc"]), "msg": each["msg"], "type": each["type"]} for each in error.errors()]
-    return PlainJSON({"detail": detail}, status_code=422)
+    return AsciiJSON({"detail": detail}, status_code=422)
 
 
 def _session_id(body: SeedSessionRequest | CloseSessionRequest) -> dict[str, str]:

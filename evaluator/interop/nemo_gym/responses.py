@@ -10,9 +10,9 @@ from typing import Any, Final, get_type_hints
 from pydantic import BaseModel
 from starlette.responses import JSONResponse
 
+from evaluator.interop.ascii_json import AsciiJSON
 from evaluator.interop.nemo_gym.document_form import BaseVerifyRequest
 from evaluator.interop.nemo_gym.wire import FailureKind
-from evaluator.interop.plain_json import PlainJSON
 
 _SHOWN: Final = 500
 _TOOL_FAILED: Final = 400
@@ -32,11 +32,11 @@ def endpoint_of(method: Method) -> Endpoint:
 
     async def endpoint(*args: Any, **kwargs: Any) -> JSONResponse:
         try:
-            return PlainJSON(_plain(await method(*args, **kwargs)))
+            return AsciiJSON(_as_dict(await method(*args, **kwargs)))
         except ToolError as error:
-            return PlainJSON({"error": str(error)}, status_code=_TOOL_FAILED)
+            return AsciiJSON({"error": str(error)}, status_code=_TOOL_FAILED)
         except Exception as error:
-            return PlainJSON({"error": repr(error)[:_SHOWN]}, status_code=_FAILED)
+            return AsciiJSON({"error": repr(error)[:_SHOWN]}, status_code=_FAILED)
 
     return _with_parameters_of(method, endpoint)
 
@@ -47,15 +47,15 @@ def verify_endpoint(verify: Method) -> Endpoint:
 
     async def endpoint(body: Any) -> JSONResponse:
         try:
-            answer = _plain(await verify(body))
+            answer = _as_dict(await verify(body))
             if not isinstance(answer, dict):
                 raise TypeError(f"verify returned {type(answer).__name__}: return a BaseVerifyResponse")
             reward = answer.get("reward")
             if not isinstance(reward, int | float) or not math.isfinite(reward):
                 raise ValueError(f"verify returned the reward {reward!r}: return a finite number")
-            return PlainJSON(answer)
+            return AsciiJSON(answer)
         except Exception as error:
-            return PlainJSON(_masked(body, repr(error)))
+            return AsciiJSON(_masked(body, repr(error)))
 
     return _with_parameters_of(verify, endpoint, otherwise=BaseVerifyRequest)
 
@@ -73,7 +73,7 @@ def _with_parameters_of(method: Method, endpoint: Endpoint, otherwise: object = 
     return endpoint
 
 
-def _plain(answer: Any) -> Any:
+def _as_dict(answer: Any) -> Any:
     return answer.model_dump() if isinstance(answer, BaseModel) else answer
 
 

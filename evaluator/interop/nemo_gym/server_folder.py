@@ -250,10 +250,10 @@ def _with_responses(rows: list[Row], path: Path) -> list[Row]:
 
 def _prompt(fields: JsonObject) -> str:
     asked = fields.get(_ASKED)
-    return json.dumps(_plain_prompt(asked.get("input"))) if isinstance(asked, dict) else ""
+    return json.dumps(_bare_prompt(asked.get("input"))) if isinstance(asked, dict) else ""
 
 
-def _plain_prompt(given: object) -> object:
+def _bare_prompt(given: object) -> object:
     """The prompt without the fields that a collection adds to messages."""
     if not isinstance(given, list):
         return given

@@ -34,8 +34,8 @@ with needs("serve", "a server needs starlette and uvicorn"):
     from starlette.responses import Response
     from starlette.routing import Route
 
+    from evaluator.interop.ascii_json import AsciiJSON
     from evaluator.interop.disconnection import run_until_disconnect
-    from evaluator.interop.plain_json import PlainJSON
 
 
 LONGEST: Final = 256.0
@@ -70,9 +70,9 @@ def application(limits: Limits = LIMITS, max_timeout_s: float = MAX_TIMEOUT_S) -
             begin = partial(_in_time, wait_s=max(body.compile_timeout, _LEAST_WAIT_S))
             answer = await run_until_disconnect(begin, partial(run_code.run, body, limits))
         except (ValueError, RecursionError) as error:
-            return PlainJSON({"detail": str(error)}, 422)
+            return AsciiJSON({"detail": str(error)}, 422)
         except BusyError as error:
-            return PlainJSON({"detail": str(error)}, 504)
+            return AsciiJSON({"detail": str(error)}, 504)
         return _encoded(answer)
 
     def graded(
@@ -84,9 +84,9 @@ def application(limits: Limits = LIMITS, max_timeout_s: float = MAX_TIMEOUT_S) -
                 _require(max_timeout_s, max_execution_time=body.max_execution_time)
                 return _encoded(await run_until_disconnect(in_pool_thread, partial(results, body, limits)))
             except (ValueError, RecursionError) as error:
-                return PlainJSON({"detail": str(error)}, 422)
+                return AsciiJSON({"detail": str(error)}, 422)
             except (open_instruct.UngradedError, SandboxUnavailable) as error:
-                return PlainJSON({"detail": str(error)}, 503)
+                return AsciiJSON({"detail": str(error)}, 503)
 
         return grade
 
@@ -102,11 +102,11 @@ def application(limits: Limits = LIMITS, max_timeout_s: float = MAX_TIMEOUT_S) -
 
 
 async def _ping(_request: Request) -> Response:
-    return PlainJSON("pong")
+    return AsciiJSON("pong")
 
 
 async def _health(_request: Request) -> Response:
-    return PlainJSON({"status": "ok"})
+    return AsciiJSON({"status": "ok"})
 
 
 async def _body(request: Request, kind: type[Body]) -> Body:
@@ -128,7 +128,7 @@ def _require(most: float, **timeout: float) -> None:
 
 
 def _encoded(answer: msgspec.Struct) -> Response:
-    return PlainJSON(msgspec.to_builtins(answer))
+    return AsciiJSON(msgspec.to_builtins(answer))
 
 
 async def _in_time(job: Callable[[], Result], *, wait_s: float) -> Result:

@@ -123,16 +123,16 @@ class _Encoder:
         return self.items([part for pair in dict.items(value) for part in pair], depth)
 
     def _other(self, value: object, kind: type, depth: int) -> str:
-        plain = _numpy_value(value, kind, self._left)
-        if plain is not NOT_DATA:
-            return self.text(plain, depth + 1)
-        plain = base_value(value, kind)
-        if plain is not NOT_DATA:
+        converted = _numpy_value(value, kind, self._left)
+        if converted is not NOT_DATA:
+            return self.text(converted, depth + 1)
+        converted = base_value(value, kind)
+        if converted is not NOT_DATA:
             if len(self.named) < _MOST_NAMED:
                 text = overridden(kind)
                 if text and _string(text) not in self.named:
                     self.named.append(_string(text))
-            return self.text(plain, depth + 1)
+            return self.text(converted, depth + 1)
         return self._counted(_opaque(type_name(kind), _shown(value), _truth(value)))
 
 
@@ -141,9 +141,9 @@ NOT_DATA = object()
 
 def base_value(value: object, kind: type) -> object:
     """A subclass's value as its base sees it, by the base's own methods; `NOT_DATA` if no base is data."""
-    for base, plain_of in _BASES:
+    for base, convert in _BASES:
         if issubclass(kind, base):  # `isinstance` would read the value's own `__class__`
-            return plain_of(value)
+            return convert(value)
     return NOT_DATA
 
 
@@ -173,9 +173,9 @@ def _numpy_value(value: Any, kind: type, room: int) -> object:
 
 
 def _numpy_scalar(numpy: Any, value: Any, kind: type) -> object:
-    plain = numpy.generic.tolist(value)
-    if type(plain) is not kind:
-        return plain
+    converted = numpy.generic.tolist(value)
+    if type(converted) is not kind:
+        return converted
     return complex(value) if issubclass(kind, numpy.complexfloating) else float(value)  # long double
 
 
@@ -191,8 +191,8 @@ def _is_own(kind: type) -> bool:
 
 def type_name(kind: type) -> str:
     name, module = _NAME(kind), _MODULE(kind)
-    plain = type(module) is not str or module in ("builtins", *OWN_MODULES)
-    return name if plain else f"{module}.{name}"
+    is_bare = type(module) is not str or module in ("builtins", *OWN_MODULES)
+    return name if is_bare else f"{module}.{name}"
 
 
 def _shown(value: object) -> str:
@@ -282,7 +282,7 @@ _CONTAINERS: dict[type, Callable[..., str]] = {
 _DATETIME = datetime.datetime
 
 
-def _plain_fraction(value: Any) -> fractions.Fraction:
+def _base_fraction(value: Any) -> fractions.Fraction:
     slots = fractions.Fraction.__dict__
     return fractions.Fraction(slots["_numerator"].__get__(value), slots["_denominator"].__get__(value))
 
@@ -305,7 +305,7 @@ _BASES: list[tuple[type, Callable[..., object]]] = [
     (frozenset, lambda value: frozenset(frozenset.__iter__(value))),
     (collections.deque, lambda value: collections.deque(collections.deque.__iter__(value))),
     (decimal.Decimal, decimal.Decimal),
-    (fractions.Fraction, _plain_fraction),
+    (fractions.Fraction, _base_fraction),
     (datetime.datetime, lambda value: _DATETIME.combine(_DATETIME.date(value), _DATETIME.timetz(value))),
     (datetime.date, lambda value: datetime.date.fromordinal(datetime.date.toordinal(value))),
     (datetime.time, lambda value: _DATETIME.combine(datetime.date.min, value).timetz()),

@@ -1,7 +1,7 @@
 """State that one run of a program could leave for the next run in the same process.
 
-After a run of a plain program (see `plain`) it is restored or compared. If that can't be done, or the program is not
-plain, the next test case gets a fresh process.
+After a run of a program whose process is `reusable`, it is restored or compared. If that can't be done, or the process
+is not reusable, the next test case gets a fresh one.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from typing import Any
 
 from evaluator.sandbox.inside import places
 from evaluator.sandbox.inside.header import STREAMS
-from evaluator.sandbox.inside.plain import BELOW, HARMLESS, OPENS_FILES, Plain
+from evaluator.sandbox.inside.reusable import BELOW, HARMLESS, OPENS_FILES, Reusable
 
 _FRESH_MEMORY_KIB = 64 * 1024
 
@@ -60,7 +60,7 @@ def restore_builtins() -> None:
 class Snapshot:
     """The interpreter's state before the first run, to restore or compare after each."""
 
-    def __init__(self, program: Plain) -> None:
+    def __init__(self, program: Reusable) -> None:
         names = program.names
         computes_names = not names.isdisjoint(_COMPUTES_NAMES)
         self._reaches_builtins = not names.isdisjoint(_REACHES_BUILTINS)

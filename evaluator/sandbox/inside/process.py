@@ -16,8 +16,8 @@ from evaluator.sandbox.inside import (
     linux,
     new_processes,
     places,
-    plain,
     programs,
+    reusable,
     sharing,
 )
 
@@ -224,12 +224,12 @@ def _run(
 
         case_forks.serve(_CHANNEL, run)
     elif order["entry_point"] is None:
-        program = _plain(order, code)
+        program = _reusable(order, code)
         if program is None and order["header"]:
             preamble = compile(order["preamble"], "preamble.py", "exec", dont_inherit=True)
         programs.serve(_CHANNEL, code, preamble, order["source"], program)
     else:
-        bound = plain.header_for(code, order["header"]) if order["header"] else None
+        bound = reusable.header_for(code, order["header"]) if order["header"] else None
         if bound is not None and bound.run():
             calls.serve(_CHANNEL, code, bound, order)  # does not return
         if order["header"]:
@@ -237,9 +237,9 @@ def _run(
         calls.serve(_CHANNEL, code, preamble, order)
 
 
-def _plain(order: dict[str, Any], code: CodeType) -> plain.Plain | None:
+def _reusable(order: dict[str, Any], code: CodeType) -> reusable.Reusable | None:
     """The program, with what it uses of the header, if its test cases may share this process."""
     if order["header"] is None:
         return None
-    program = plain.examine(code, order["header"])
-    return program if isinstance(program, plain.Plain) and program.header.run() else None
+    program = reusable.examine(code, order["header"])
+    return program if isinstance(program, reusable.Reusable) and program.header.run() else None

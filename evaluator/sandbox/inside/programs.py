@@ -16,7 +16,7 @@ from collections.abc import Callable
 from types import CodeType, ModuleType
 
 from evaluator.sandbox.inside import ahead, channel, failures, leftovers, places
-from evaluator.sandbox.inside.plain import Plain
+from evaluator.sandbox.inside.reusable import Reusable
 from evaluator.sandbox.inside.text_layer import text_layer
 
 _DESCRIPTORS = (0, 1, 2)
@@ -30,7 +30,7 @@ class _Outcome:
         self.failure: failures.Report | None = None
 
 
-def serve(connection: int, code: CodeType, preamble: CodeType | None, source: str, shared: Plain | None) -> None:
+def serve(connection: int, code: CodeType, preamble: CodeType | None, source: str, shared: Reusable | None) -> None:
     """Runs the preamble and the program once for each `R` frame and answers `D`; answers the closing `G` with a `G`.
 
     `shared`: the program, its header already run, if the process may be used again; else it ends after the first run.
@@ -131,7 +131,7 @@ _REPLACED = sys.stdin, sys.stdout, sys.stderr
 
 
 def _run(
-    code: CodeType, preamble: CodeType | None, shared: Plain | None, lines: list[str], exit_callbacks: int
+    code: CodeType, preamble: CodeType | None, shared: Reusable | None, lines: list[str], exit_callbacks: int
 ) -> _Outcome:
     outcome = _Outcome()
     original = sys.stdout, sys.stderr

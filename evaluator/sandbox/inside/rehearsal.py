@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from evaluator.sandbox.inside import calls, channel, header, leftovers, loading, plain, programs
+from evaluator.sandbox.inside import calls, channel, header, leftovers, loading, programs, reusable
 
 _TIMES = 12
 _PROGRAM = """
@@ -62,9 +62,9 @@ _FUNCTION = "def f(x, y=0):\n    return [x, y]\n"
 
 
 def _run_program() -> None:
-    """A program that reads stdin, as one that shares its process; it must be plain."""
+    """A program that reads stdin, as one that shares its process; it must be reusable."""
     code = compile(_PROGRAM, "main.py", "exec", dont_inherit=True)
-    program = plain.examine(code, _HEADER)
+    program = reusable.examine(code, _HEADER)
     if isinstance(program, str) or not program.header.run():
         raise RuntimeError
     snapshot = leftovers.Snapshot(program)

@@ -27,9 +27,9 @@ from evaluator.sandbox.inside import (
     linux,
     new_processes,
     places,
-    plain,
     process,
     rehearsal,
+    reusable,
     semaphores,
     sharing,
 )
@@ -143,8 +143,8 @@ def _prepare(settings: dict[str, Any], parts: process.Parts, register_at_fork: C
     if not settings["namespaces"]:
         semaphores.keep_in_process()
     os.register_at_fork = register_at_fork
-    plain.keep()
-    header.keep({*plain.HARMLESS, "builtins"})
+    reusable.keep()
+    header.keep({*reusable.HARMLESS, "builtins"})
     leftovers.keep()
     leftovers.seed()
     linux.set_default_thread_stack(_THREAD_STACK)
@@ -155,7 +155,7 @@ def _prepare(settings: dict[str, Any], parts: process.Parts, register_at_fork: C
     rehearsal.rehearse(*([suite.run_suite] if suite else []))
     leftovers.seed()
     code = compile(_DUMMY, "dummy.py", "exec", dont_inherit=True)
-    plain.examine(code, [])
+    reusable.examine(code, [])
     try:
         raise LookupError("warm")
     except LookupError as error:

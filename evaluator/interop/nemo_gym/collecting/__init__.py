@@ -5,9 +5,18 @@ from evaluator.interop.nemo_gym.collecting.endpoint import Address, Api, address
 from evaluator.interop.nemo_gym.collecting.failures import CollectError
 from evaluator.interop.nemo_gym.collecting.figures import Figures
 from evaluator.interop.nemo_gym.collecting.retries import Backoff
-from evaluator.interop.nemo_gym.collecting.rows import Plan
+from evaluator.interop.nemo_gym.collecting.rows import RowSelection
 
 __all__ = [
-    "Address", "Api", "Backoff", "CollectError", "Collected", "Figures", "Plan", "Request", "Watch", "address_from",
+    "Address",
+    "Api",
+    "Backoff",
+    "CollectError",
+    "Collected",
+    "Figures",
+    "Request",
+    "RowSelection",
+    "Watch",
+    "address_from",
     "collect",
 ]  # fmt: skip

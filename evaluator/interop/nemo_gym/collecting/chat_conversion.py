@@ -92,7 +92,7 @@ def _add_to_turn(turn: JsonObject, kind: JsonValue, item: JsonObject) -> None:
         calls.append({"id": item.get("call_id"), "type": "function", "function": function})
         return
     field = "content" if kind == "message" else "reasoning_content"
-    text = _plain_text(item.get("content")) if kind == "message" else reasoning_text(item)
+    text = _text_in(item.get("content")) if kind == "message" else reasoning_text(item)
     if text or kind == "message":
         turn[field] = f"{turn.get(field) or ''}{text}"
 
@@ -100,14 +100,14 @@ def _add_to_turn(turn: JsonObject, kind: JsonValue, item: JsonObject) -> None:
 def _message(kind: str, item: JsonObject) -> JsonObject:
     if kind == "function_call_output":
         output = item.get("output")
-        return {"role": "tool", "tool_call_id": item.get("call_id"), "content": _plain_text(output)}
+        return {"role": "tool", "tool_call_id": item.get("call_id"), "content": _text_in(output)}
     if kind != "message":
         raise ConversionError(f"Chat Completions can't express an item of type {kind!r}: give --api responses")
     content = item.get("content")
     if isinstance(content, list):
         parts = [_part(part) for part in content]
-        plain = [part["text"] for part in parts if part["type"] == "text"]
-        content = "".join(map(str, plain)) if len(plain) == len(parts) else list(parts)
+        texts = [part["text"] for part in parts if part["type"] == "text"]
+        content = "".join(map(str, texts)) if len(texts) == len(parts) else list(parts)
     message: JsonObject = {"role": item.get("role"), "content": content}
     return message if "name" not in item else message | {"name": item["name"]}
 
@@ -124,7 +124,7 @@ def _part(part: JsonValue) -> JsonObject:
     raise ConversionError(f"Chat Completions can't express a part of type {kind!r}: give --api responses")
 
 
-def _plain_text(content: JsonValue) -> str:
+def _text_in(content: JsonValue) -> str:
     """The text of a message's content, a tool's output or a refusal."""
     if isinstance(content, str):
         return content
@@ -140,7 +140,7 @@ def _plain_text(content: JsonValue) -> str:
 
 def reasoning_text(item: Mapping[str, JsonValue]) -> str:
     """The full text of a reasoning item, else its summary."""
-    return _plain_text(item.get("content")) or _plain_text(item.get("summary"))
+    return _text_in(item.get("content")) or _text_in(item.get("summary"))
 
 
 def _tools(params: JsonObject) -> JsonObject:
@@ -193,7 +193,7 @@ def _items(message: Mapping[str, JsonValue]) -> Iterable[JsonObject]:
         yield {"id": f"rs_{uuid.uuid4().hex}", "type": "reasoning", "summary": summary}
     calls = message.get("tool_calls")
     calls = calls if isinstance(calls, list) else []
-    text, refusal = _plain_text(message.get("content")), message.get("refusal")
+    text, refusal = _text_in(message.get("content")), message.get("refusal")
     parts: list[JsonValue] = []
     if text or not (calls or refusal):
         parts.append({"type": "output_text", "text": text, "annotations": []})

@@ -21,7 +21,7 @@ from evaluator.interop.nemo_gym.collecting.files import Files, Output, begin, dr
 from evaluator.interop.nemo_gym.collecting.resources import ResourcesServer
 from evaluator.interop.nemo_gym.collecting.retries import Backoff, Retries
 from evaluator.interop.nemo_gym.collecting.rollout import FAILURE_CLASS, Roller
-from evaluator.interop.nemo_gym.collecting.rows import Plan, materialized
+from evaluator.interop.nemo_gym.collecting.rows import RowSelection, materialized
 from evaluator.interop.nemo_gym.collecting.transport import encoded
 from evaluator.interop.nemo_gym.wire import JsonObject
 
@@ -29,7 +29,7 @@ from evaluator.interop.nemo_gym.wire import JsonObject
 class Request(msgspec.Struct, frozen=True):
     """What to collect, and from where to where."""
 
-    plan: Plan
+    selection: RowSelection
     output: Path
     address: Address
     api: Api = "responses"
@@ -83,7 +83,7 @@ async def collect(request: Request, watch: Watch, stop: asyncio.Event) -> Collec
         client = ApiClient(request.address, request.timeout_s, retries)
         stack.push_async_callback(client.transport.close)
         files = Files(request.output)
-        output = begin(files, materialized(request.plan, watch.bad_row), resume=request.resume, tell=watch.notice)
+        output = begin(files, materialized(request.selection, watch.bad_row), resume=request.resume, tell=watch.notice)
         try:
             watch.begins(output.inputs, len(output.done))
             roller = Roller(endpoint_for(request.api, client), server, request.most_turns)
@@ -97,7 +97,7 @@ async def collect(request: Request, watch: Watch, stop: asyncio.Event) -> Collec
         has_metrics = False
         if server is not None and not stopped:
             has_metrics = await _unless(stop, _aggregated(files, server, watch.notice)) or False
-        figures = figures_of(files, output.inputs, request.plan.repeats)
+        figures = figures_of(files, output.inputs, request.selection.repeats)
     return Collected(figures, retries.retries, time.monotonic() - started, stopped, has_metrics)
 
 

@@ -106,7 +106,7 @@ def figures_of(files: Files, asked: int, repeats: int) -> Figures:
         figures.mean_reward = rewards / graded.total()
         n, c = np.array([*graded.values()]), np.array([passed[task] for task in graded])
         intervals = ((k, pass_at_k_over_tasks(n, c, k)) for k in sorted({1, repeats}))
-        figures.pass_at_k = [_plain(k, interval) for k, interval in intervals if interval.n]
+        figures.pass_at_k = [_pass_at_k(k, interval) for k, interval in intervals if interval.n]
     return figures
 
 
@@ -147,6 +147,6 @@ def _failures(files: Files) -> Counter[str]:
     return Counter(last.values())
 
 
-def _plain(k: int, interval: Interval) -> PassAtK:
+def _pass_at_k(k: int, interval: Interval) -> PassAtK:
     value, low, high = (None if math.isnan(bound) else bound for bound in interval[:3])
     return PassAtK(k, value, low, high, interval.n)

@@ -25,7 +25,7 @@ _DROPPED: Final = ("stream", "stream_options", "background")
 """Each answer comes whole, in one reply."""
 
 
-class Plan(msgspec.Struct, frozen=True):
+class RowSelection(msgspec.Struct, frozen=True):
     """What to collect."""
 
     rows: Path
@@ -36,29 +36,31 @@ class Plan(msgspec.Struct, frozen=True):
     """Fields that replace the rows' own in `responses_create_params`, such as the model."""
 
 
-def materialized(plan: Plan, tell: Callable[[Problem], None]) -> Iterator[bytes]:
+def materialized(selection: RowSelection, tell: Callable[[Problem], None]) -> Iterator[bytes]:
     """A line for each rollout, with the repeats of a row in succession. `tell` gets the rows that are skipped.
 
     Equal rows are one task, whose repeats are numbered on, as in NeMo Gym. Raises `FormatError` if no row is usable,
-    `CollectError` if neither a row nor the plan names a model.
+    `CollectError` if neither a row nor the selection names a model.
     """
     numbers: dict[bytes, int] = {}
     repeats: Counter[int] = Counter()
-    for line, row in itertools.islice(_usable(plan, tell), plan.limit):
+    for line, row in itertools.islice(_usable(selection, tell), selection.limit):
         digest = hashlib.blake2b(encoded(row), digest_size=16).digest()
         given = row.get(TASK_INDEX)
         task = given if _is_index(given) else numbers.setdefault(digest, len(numbers))
         assert isinstance(task, int)
-        asked = _prepared(row, plan, line)
-        for _ in range(plan.repeats):
+        asked = _prepared(row, selection, line)
+        for _ in range(selection.repeats):
             yield encoded(asked | {TASK_INDEX: task, ROLLOUT_INDEX: repeats[task]}) + b"\n"
             repeats[task] += 1
     if not repeats:
-        raise FormatError(f"{plan.rows}: no row can be collected: give responses_create_params with an input in each")
+        raise FormatError(
+            f"{selection.rows}: no row can be collected: give responses_create_params with an input in each"
+        )
 
 
-def _usable(plan: Plan, tell: Callable[[Problem], None]) -> Iterator[tuple[int, JsonObject]]:
-    with open_container(plan.rows) as container:
+def _usable(selection: RowSelection, tell: Callable[[Problem], None]) -> Iterator[tuple[int, JsonObject]]:
+    with open_container(selection.rows) as container:
         for row in read_rows(container):
             if isinstance(row, Problem):
                 tell(row)
@@ -87,12 +89,12 @@ def _checked(row: Row) -> JsonObject:
     return fields
 
 
-def _prepared(row: JsonObject, plan: Plan, line: int) -> JsonObject:
+def _prepared(row: JsonObject, selection: RowSelection, line: int) -> JsonObject:
     given = row["responses_create_params"]
     assert isinstance(given, dict)
-    params = {name: value for name, value in given.items() if name not in _DROPPED} | plan.overrides
+    params = {name: value for name, value in given.items() if name not in _DROPPED} | selection.overrides
     if not isinstance(params.get("model"), str):
-        raise CollectError(f"{plan.rows}:{line}: the row names no model: give --model NAME")
+        raise CollectError(f"{selection.rows}:{line}: the row names no model: give --model NAME")
     agent = row.get(AGENT_REF) or _agent(row)
     return row | {"responses_create_params": params, AGENT_REF: agent}
 

@@ -53,7 +53,7 @@ def rewrite(tree: ast.Module, names: Iterable[str]) -> None:
 
 
 def _digest(value: Any) -> str:
-    if not _is_plain(value, _DEPTH):
+    if not _is_data(value, _DEPTH):
         return _NOT_DATA
     try:
         return hashlib.blake2b(encode.encode(value, _ROOM), digest_size=8).hexdigest()
@@ -61,10 +61,10 @@ def _digest(value: Any) -> str:
         return _NOT_DATA
 
 
-def _is_plain(value: Any, depth: int) -> bool:
+def _is_data(value: Any, depth: int) -> bool:
     kind = type(value)
     if kind in _SCALARS:
         return True
     if kind in (list, tuple, set, frozenset) and depth:
-        return len(value) < _ROOM and all(_is_plain(item, depth - 1) for item in value)
-    return kind is dict and depth > 0 and all(_is_plain(part, depth - 1) for pair in value.items() for part in pair)
+        return len(value) < _ROOM and all(_is_data(item, depth - 1) for item in value)
+    return kind is dict and depth > 0 and all(_is_data(part, depth - 1) for pair in value.items() for part in pair)

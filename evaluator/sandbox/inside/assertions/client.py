@@ -30,7 +30,7 @@ _MEMORY, _HEAD = 8, 12
 """An answer begins with eight bytes for the memory used and four for the length of the report that follows."""
 _CASE_ROOM = 4 * MOST_CHARACTERS
 """For all that the completion answers in a test case, with its reports of exceptions."""
-_NOT_PLAIN = frozenset(("environment", "identity", "numpy_random", "random"))
+_SHARED_ROUGHLY = frozenset(("environment", "identity", "numpy_random", "random"))
 """Features of tests that two processes share only roughly."""
 _PATCHES = ("p", "r")
 """Requests that replace and restore a name: they don't reach the completion's code."""
@@ -54,7 +54,7 @@ class Completion:
         self._for_next = False
         """Whether an item of an iterator is requested: else a `StopIteration` could end another loop of the test."""
         self.quiet = False
-        self.operations = operations.Operations(plain=self._uses.isdisjoint(_NOT_PLAIN))
+        self.operations = operations.Operations(only_data=self._uses.isdisjoint(_SHARED_ROUGHLY))
         self.classes: dict[str, type] = {}
         self.exchange = Exchange(self, self._send, self._receive)
         self.announced = Announced()
@@ -97,7 +97,7 @@ class Completion:
             self._stop(b"B", "a name of neither data nor code")
         self.tested.update(map(id, values.values()))
         if not all(value is None or isinstance(value, proxies.Function) for value in values.values()):
-            self.operations.plain = False
+            self.operations.only_data = False
         code = {name: value for name, value in values.items() if value is not None}
         return code, [name for name in values if name not in code]
 
@@ -138,7 +138,7 @@ class Completion:
         """
         kind = type(other)
         if not (is_data(kind) or kind in self.classes.values()):
-            self.operations.plain = False
+            self.operations.only_data = False
         elif decides:
             self.operations.refuse()
 
@@ -149,7 +149,7 @@ class Completion:
 
     def give_up(self, reason: str) -> NoReturn:
         """The test can't run in a separate process."""
-        self.operations.plain = False
+        self.operations.only_data = False
         self._stop(b"U", reason)
 
     def nothing_to_call(self, name: str) -> NoReturn:
@@ -299,9 +299,9 @@ class Completion:
             return {"H": number}
         lowered = named_values.lower_named(value, kind, message, self._is_dataset_class)
         if lowered is not None:
-            self.operations.plain &= not lowered.keys().isdisjoint("QN")
+            self.operations.only_data &= not lowered.keys().isdisjoint("QN")
             return lowered
-        self.operations.plain = False
+        self.operations.only_data = False
         if issubclass(kind, BaseException):
             return {"e": [self._own.number(value), named_values.lower_exception(value, message)]}
         what, detail = _kind_of(value, kind), None
@@ -363,10 +363,10 @@ class Completion:
             self.unsure(Doubt.HOLDS.format(type(value).__name__))
 
     def copied(self) -> None:
-        self.operations.plain = False
+        self.operations.only_data = False
 
     def filled(self, value: object) -> None:
-        self.operations.plain = False
+        self.operations.only_data = False
         hidden = [
             part
             for name, part in fields(value).items()
@@ -393,11 +393,11 @@ class Completion:
         return made
 
     def _class(self, detail: Any, message: Message) -> Any:
-        name, text, base_nodes, special, methods, library, plain = detail
+        name, text, base_nodes, special, methods, library, attributes = detail
         bases = [base for base in map(message.build, base_nodes) if isinstance(base, type)]
         _require_texts(name, *special, *methods, *([] if text is None else [text]))
         return proxies.class_of(
-            self, name, text, bases, special, methods, library=bool(library), plain=message.build(plain)
+            self, name, text, bases, special, methods, library=bool(library), attributes=message.build(attributes)
         )
 
     def _function(self, detail: Any, _message: Message) -> Any:
@@ -406,14 +406,14 @@ class Completion:
         return proxies.Function(self, name, text)
 
     def _object(self, detail: Any, message: Message) -> Any:
-        kind, plain = map(message.build, detail)
+        kind, value = map(message.build, detail)
         if not isinstance(kind, type):
             raise BadMessageError("an object without a class")
         if not isinstance(kind, proxies.Classes):
             if kind not in self._like:
                 self._like[kind] = proxies.class_like(self, kind)
             kind = self._like[kind]
-        return proxies.object_of(kind, plain)
+        return proxies.object_of(kind, value)
 
 
 def _require_texts(*texts: Any) -> None:

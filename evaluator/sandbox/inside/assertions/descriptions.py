@@ -28,7 +28,7 @@ _OF_EVERY_OBJECT = frozenset(
     """__new__ __init__ __init_subclass__ __class_getitem__ __subclasshook__ __reduce_ex__ __getattribute__ __setattr__
     __delattr__ __dir__ __copy__ __deepcopy__""".split()
 )
-_PLAIN = frozenset((type(None), bool, int, float, str))
+_SCALARS = frozenset((type(None), bool, int, float, str))
 _CALLED = (
     types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.MethodDescriptorType,
     types.WrapperDescriptorType, types.MethodWrapperType, functools.partial, type(functools.cache(len)),
@@ -75,8 +75,8 @@ class Numbers:
             return [number, "function", [_text(value, "__name__") or "", _text(value, "__doc__")]]
         if issubclass(kind, types.GeneratorType) or is_iterator(kind):
             return [number, "iterator", issubclass(kind, types.GeneratorType)]
-        plain = encode.base_value(value, kind) if issubclass(kind, IMMUTABLE) else None
-        return [number, "object", [message.lower(kind), message.lower(plain)]]
+        base = encode.base_value(value, kind) if issubclass(kind, IMMUTABLE) else None
+        return [number, "object", [message.lower(kind), message.lower(base)]]
 
 
 def _key(value: Any) -> Any:
@@ -105,7 +105,7 @@ def _text(value: Any, name: str) -> str | None:
 
 
 def _class(kind: type, message: Message) -> list[Any]:
-    """Name, docstring, bases, special and other methods, whether it is a library's, an exception's plain attributes."""
+    """Name, docstring, bases, special and other methods, whether it is a library's, an exception's scalars."""
     own = type.__dict__["__dict__"].__get__(kind)
     special = [name for name, value in own.items() if name.startswith("__") and callable(value)]
     special += _inherited(kind)
@@ -116,13 +116,15 @@ def _class(kind: type, message: Message) -> list[Any]:
         for name, value in own.items()
         if not name.startswith("__") and isinstance(value, types.FunctionType | staticmethod | classmethod)
     ]
-    plain = {}
+    attributes = {}
     if issubclass(kind, BaseException):
-        plain = {name: value for name, value in own.items() if type(value) in _PLAIN and not name.startswith("__")}
+        attributes = {
+            name: value for name, value in own.items() if type(value) in _SCALARS and not name.startswith("__")
+        }
     bases = [message.lower(base) for base in kind.__bases__]
     text = own.get("__doc__")
     text = text if isinstance(text, str) else None
-    return [kind.__name__, text, bases, special, methods, is_of_library(kind), message.lower(plain)]
+    return [kind.__name__, text, bases, special, methods, is_of_library(kind), message.lower(attributes)]
 
 
 def _inherited(kind: type) -> list[str]:

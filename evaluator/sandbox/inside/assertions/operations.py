@@ -10,7 +10,7 @@ from typing import Any
 
 from evaluator.sandbox.inside.assertions import proxies
 
-_PLAIN = frozenset("lgn")
+_READS = frozenset("lgn")
 """Requests for names, for the completion's data, and for items of an iterator."""
 _SHOWING = frozenset(("__repr__", "__str__", "__hash__"))
 _VERBS = {"a": "reads", "s": "sets", "d": "deletes", "f": "compares"}
@@ -19,8 +19,8 @@ _VERBS = {"a": "reads", "s": "sets", "d": "deletes", "f": "compares"}
 class Operations:
     """The operations of one test's process so far."""
 
-    def __init__(self, *, plain: bool) -> None:
-        self.plain = plain
+    def __init__(self, *, only_data: bool) -> None:
+        self.only_data = only_data
         self._refused = False
         self.lost_class = False
         """Whether an answer crossed as its base class's value, without its class's methods."""
@@ -29,7 +29,7 @@ class Operations:
     def note(self, request: tuple[Any, ...]) -> None:
         """Notes a request: its kind, object and name, without arguments."""
         self._last = request[:3]
-        self.plain = self.plain and not _is_doubtful(*self._last)
+        self.only_data = self.only_data and not _is_doubtful(*self._last)
 
     def begin(self) -> None:
         """Before each test case."""
@@ -42,18 +42,18 @@ class Operations:
     @property
     def final(self) -> bool:
         """Whether a failure stands: plain data decided it, or an answer whose class would have decided by itself."""
-        return self.plain or self._refused
+        return self.only_data or self._refused
 
     def end(self, result: dict[str, Any]) -> None:
         """Checks a test case's result: the test's own code may have missed a method that did not cross."""
         missed = result["status"] == "raised" and result["failure"] is None
         if missed and self.lost_class and result["type"] in ("AttributeError", "TypeError"):
-            self.plain = False
+            self.only_data = False
 
     @property
     def last(self) -> str:
         """The last operation, as text."""
-        if not self._last or self._last[0] in _PLAIN or self._last[0] in "pr":
+        if not self._last or self._last[0] in _READS or self._last[0] in "pr":
             return ""
         what, target, *name = self._last
         of = _name_of(target)
@@ -63,7 +63,7 @@ class Operations:
 
 
 def _is_doubtful(what: str, target: Any = None, name: Any = None) -> bool:
-    if what in _PLAIN:
+    if what in _READS:
         return False
     if what == "c" and name is None:
         return isinstance(target, proxies.Classes | proxies.ExceptionClasses)

@@ -256,12 +256,12 @@ def class_of(
     real: type | None = None,
     *,
     library: bool = False,
-    plain: dict[str, Any] | None = None,
+    attributes: dict[str, Any] | None = None,
 ) -> Any:
     """The proxy of a class of the completion, exceptions included; `real` is the `__class__` of its objects."""
     raised = tuple(base for base in bases if issubclass(base, BaseException))
     if raised:
-        described = {**(plain or {}), "__module__": "solution", "__doc__": text, "_client": client}
+        described = {**(attributes or {}), "__module__": "solution", "__doc__": text, "_client": client}
         return ExceptionClasses(name, raised, described | _OF_EXCEPTIONS)
     parents: tuple[type, ...] = tuple(base for base in bases if isinstance(base, Classes)) or (Remote,)
     mentioned = name in client.mentioned or any(getattr(parent, "_mentioned", False) for parent in parents)
@@ -331,12 +331,12 @@ _OF_EXCEPTIONS = {
 }
 
 
-def object_of(kind: Any, plain: Any) -> Any:
+def object_of(kind: Any, value: Any) -> Any:
     """A new proxy of that class; with its value if the class is derived from immutable data."""
     data = next((one for one in kind.__mro__ if one in IMMUTABLE), None)
     if data is None:
         return object.__new__(kind)
-    return data.__new__(kind, plain) if type(plain) is data else data.__new__(kind)
+    return data.__new__(kind, value) if type(value) is data else data.__new__(kind)
 
 
 def class_like(client: Client, real: type) -> Any:

@@ -31,7 +31,7 @@ _CONTAINER_COST = 3
 _LONG = 4000
 """A message with more characters may have an int that JSON's reader refuses."""
 _LONG_BITS = 10_000
-_PLAIN = frozenset((type(None), bool, int, float, str))
+_SCALARS = frozenset((type(None), bool, int, float, str))
 _NUMBERS = frozenset((type(None), bool, int, float))
 
 _scanned = json.JSONDecoder().scan_once  # type: ignore[attr-defined]
@@ -138,7 +138,7 @@ class Message:
     def lower(self, value: Any, depth: int = 0) -> Any:
         """The value in a form that JSON's writer can write."""
         kind = type(value)
-        if kind in _PLAIN:
+        if kind in _SCALARS:
             return self._scalar(value, kind) if self._careful else value
         number = self.table.numbers.get(id(value))
         if number is not None:
@@ -207,7 +207,7 @@ class Message:
                 raise BadMessageError("more than one message")
             table = self.table
             fresh = [(int(number), self._fresh(table.objects[number], content)) for number, content in changes]
-            main = [part if type(part) in _PLAIN else self.build(part) for part in lowered]
+            main = [part if type(part) in _SCALARS else self.build(part) for part in lowered]
             for place, body in enumerate(bodies):  # reading a body may add another
                 refill(self._bodies[place], self.parts(body))
                 self.side.filled(self._bodies[place])
@@ -243,7 +243,7 @@ class Message:
     def build(self, node: Any) -> Any:
         """The value that was lowered to this."""
         kind = type(node)
-        if kind in _PLAIN:
+        if kind in _SCALARS:
             return node
         if kind is list:
             return _filled(self, [], node)
@@ -261,7 +261,7 @@ class Message:
     def parts(self, nodes: Any) -> list[Any]:
         if type(nodes) is not list:
             raise BadMessageError("a list was expected")
-        if _PLAIN.issuperset(map(type, nodes)):
+        if _SCALARS.issuperset(map(type, nodes)):
             return nodes
         return [self.build(node) for node in nodes]
 
@@ -312,7 +312,7 @@ def _frozenset(message: Message, value: Any, depth: int) -> Any:
 def _has_own_hash(value: Any) -> bool:
     """Whether hashing it runs no code of the other side's."""
     kind = type(value)
-    known = kind in _PLAIN or is_data(kind) or kind.__hash__ is object.__hash__  # type: ignore[comparison-overlap]
+    known = kind in _SCALARS or is_data(kind) or kind.__hash__ is object.__hash__  # type: ignore[comparison-overlap]
     return all(map(_has_own_hash, value)) if kind is tuple else known
 
 
@@ -383,7 +383,7 @@ _WRITERS: dict[type, _Writer] = {
     **dict.fromkeys((kind for kind in _LIBRARY.values() if isinstance(kind, type)), _of_library),
 }  # fmt: skip
 _LIBRARY |= {"...": lambda: ..., "NotImplemented": lambda: NotImplemented, "Pattern": re.compile, "ZoneInfo": _zone}
-_DATA = tuple(_PLAIN | _WRITERS.keys())
+_DATA = tuple(_SCALARS | _WRITERS.keys())
 _OF_DATA = frozenset(("numpy", "pandas", "_pytest"))
 """Packages with classes of data; also `pytest.approx`."""
 

@@ -186,9 +186,9 @@ class Server:
             number = self._own.number(value) if kind.__module__ in OWN_MODULES else None
             return {"e": [number, named_values.lower_exception(value, message)]}
         if not self._is_mentioned(kind):
-            plain = encode.base_value(value, kind)
-            if plain is not encode.NOT_DATA:
-                return {"l": [encode.overridden(kind), message.lower(plain)]}
+            base = encode.base_value(value, kind)
+            if base is not encode.NOT_DATA:
+                return {"l": [encode.overridden(kind), message.lower(base)]}
         return {"h": self._own.described(value, kind, message, self.announced)}
 
     def _is_dataset_class(self, kind: Any) -> bool:

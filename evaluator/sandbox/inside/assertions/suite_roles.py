@@ -11,7 +11,7 @@ from types import CodeType
 from typing import Any
 
 from evaluator.sandbox.inside import case_forks, channel
-from evaluator.sandbox.inside.assertions import plain_run, server, suite_main
+from evaluator.sandbox.inside.assertions import server, shared_process, suite_main
 
 
 def serve(
@@ -40,4 +40,4 @@ def serve(
     elif role == "server":
         server.serve(connection, code, preamble, order)
     else:
-        plain_run.serve(connection, code, preamble, order)
+        shared_process.serve(connection, code, preamble, order)

@@ -11,7 +11,7 @@ with needs("serve", "a server needs starlette"):
     from starlette.responses import JSONResponse
 
 
-class PlainJSON(JSONResponse):
+class AsciiJSON(JSONResponse):
     """JSON in ASCII, since models write half a surrogate pair, which UTF-8 lacks. NaN and infinity become null."""
 
     def render(self, content: Any) -> bytes:

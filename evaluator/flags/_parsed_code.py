@@ -19,7 +19,7 @@ _FILENAME = "<completion>"
 _OPEN_TO_STARS = ("ctypes", "gc", "inspect", "os", "sys")
 
 
-class Source:
+class ParsedCode:
     """The code of a completion. Nothing of it is run."""
 
     def __init__(self, code: str, *, main_runs: bool) -> None:
@@ -105,7 +105,7 @@ class Source:
         return self.dotted(function, depth - 1) in ("importlib.import_module", "builtins.__import__")
 
 
-Finder = Callable[[Source], Iterable[int]]
+Finder = Callable[[ParsedCode], Iterable[int]]
 """Yields the lines of the code, from 1, that show a flag."""
 
 

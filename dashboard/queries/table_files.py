@@ -35,7 +35,7 @@ _ABANDONED_S: Final = 86_400
 _SCHEMA: Final = "kept.main"
 
 
-class Source(NamedTuple):
+class PartStamp(NamedTuple):
     """A part of a run that is in the tables."""
 
     ordinal: int
@@ -45,13 +45,13 @@ class Source(NamedTuple):
 
 def connected(run: Run) -> duckdb.DuckDBPyConnection:
     """A connection with the tables of `queries.tables`, as the run is now."""
-    sources = _sources(run)
+    stamps = _stamps(run)
     if run.manifest.counts.get("rollouts", 0) >= _LARGE:
         with contextlib.suppress(OSError, RuntimeError, duckdb.Error):  # no home, a full disk, a damaged file
-            return _opened(run, _brought_up_to_date(run, sources))
+            return _opened(run, _brought_up_to_date(run, stamps))
     connection = run.connect(parts=True)
     tables.prepare(connection)
-    ordinals = [source.ordinal for source in sources]
+    ordinals = [stamp.ordinal for stamp in stamps]
     tables.add(connection, run, ordinals, ordinals)
     return connection
 
@@ -70,21 +70,21 @@ def _opened(run: Run, file: Path) -> duckdb.DuckDBPyConnection:
     return connection
 
 
-def _brought_up_to_date(run: Run, sources: list[Source]) -> Path:
+def _brought_up_to_date(run: Run, stamps: list[PartStamp]) -> Path:
     """The file with the tables of these parts, which is made or extended if need be."""
     file = folder() / f"{_key(run)}.duckdb"
     known = _known(file)
-    if known == sources:
+    if known == stamps:
         os.utime(file)
         return file
     # A regraded part supersedes rows of those before.
-    extends = bool(known) and run.manifest.regraded_from is None and set(known) < set(sources)
+    extends = bool(known) and run.manifest.regraded_from is None and set(known) < set(stamps)
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     temporary = file.with_suffix(f".{secrets.token_hex(8)}.tmp")
     try:
         if extends:
             shutil.copyfile(file, temporary)
-        _write(run, temporary, sources, [each for each in sources if not (extends and each in set(known))])
+        _write(run, temporary, stamps, [each for each in stamps if not (extends and each in set(known))])
         temporary.replace(file)
     finally:
         temporary.unlink(missing_ok=True)
@@ -93,33 +93,33 @@ def _brought_up_to_date(run: Run, sources: list[Source]) -> Path:
     return file
 
 
-def _write(run: Run, file: Path, sources: Sequence[Source], new: Sequence[Source]) -> None:
+def _write(run: Run, file: Path, stamps: Sequence[PartStamp], new: Sequence[PartStamp]) -> None:
     with run.connect(parts=True, memory_mb=_WRITING_MB, database=file, writes=True) as connection:
-        ordinals = [source.ordinal for source in sources]
-        tables.add(connection, run, [source.ordinal for source in new], ordinals, _SCHEMA)
-        columns = ", ".join(f"{name} BIGINT" for name in Source._fields)
-        connection.execute(f"CREATE TABLE IF NOT EXISTS {_SCHEMA}.sources ({columns})")
-        lists = ", ".join(f"unnest(${name})" for name in Source._fields)
-        values = dict(zip(Source._fields, map(list, zip(*new, strict=True)), strict=True))
-        connection.execute(f"INSERT INTO {_SCHEMA}.sources SELECT {lists}", values)
+        ordinals = [stamp.ordinal for stamp in stamps]
+        tables.add(connection, run, [stamp.ordinal for stamp in new], ordinals, _SCHEMA)
+        columns = ", ".join(f"{name} BIGINT" for name in PartStamp._fields)
+        connection.execute(f"CREATE TABLE IF NOT EXISTS {_SCHEMA}.stamps ({columns})")
+        lists = ", ".join(f"unnest(${name})" for name in PartStamp._fields)
+        values = dict(zip(PartStamp._fields, map(list, zip(*new, strict=True)), strict=True))
+        connection.execute(f"INSERT INTO {_SCHEMA}.stamps SELECT {lists}", values)
         connection.execute("CHECKPOINT kept")
 
 
-def _known(file: Path) -> list[Source]:
+def _known(file: Path) -> list[PartStamp]:
     """The parts of which a file was made; none if it is missing or can't be read."""
     if not file.is_file():
         return []
     try:
         with duckdb.connect(file, read_only=True) as connection:
-            return [Source(*row) for row in connection.execute("FROM sources ORDER BY ordinal").fetchall()]
+            return [PartStamp(*row) for row in connection.execute("FROM stamps ORDER BY ordinal").fetchall()]
     except duckdb.Error:
         return []
 
 
-def _sources(run: Run) -> list[Source]:
+def _stamps(run: Run) -> list[PartStamp]:
     ordinals = run.parts
     found = [part_path(run.path, "rollouts", ordinal).stat() for ordinal in ordinals]
-    return [Source(each, stat.st_size, stat.st_mtime_ns) for each, stat in zip(ordinals, found, strict=True)]
+    return [PartStamp(each, stat.st_size, stat.st_mtime_ns) for each, stat in zip(ordinals, found, strict=True)]
 
 
 def _key(run: Run) -> str:

@@ -1,8 +1,8 @@
-"""Whether a program is plain: whether a run of it leaves only state that `leftovers` can restore or compare.
+"""Whether a program's process can run it again: a run leaves only state that `leftovers` can restore or compare.
 
-It is if everything that it can reach is known here: it imports no module outside `HARMLESS` and gets none from another,
-uses none of the names in `_LASTING`, and sets no attribute of a global object. A header's name that it uses (see
-`header`) counts as its own import. A name that is missing from `HARMLESS` costs time, never a wrong verdict.
+It can if all that the program reaches is known here: it imports no module outside `HARMLESS` and gets none from
+another, uses none of the names in `_LASTING`, and sets no attribute of a global object. A header's name that it uses
+(see `header`) counts as its own import. A name that is missing from `HARMLESS` costs time, never a wrong verdict.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _LASTING = frozenset(
 """The clocks among them count from the start of a process or thread."""
 
 OPENS_FILES = frozenset("open os io getattr raw".split())
-"""Without one of these a plain program can't reach a file or a descriptor."""
+"""Without one of these a reusable program can't reach a file or a descriptor."""
 
 _MAKES_STREAMS = OPENS_FILES | {"type", "__class__"}
 
@@ -74,8 +74,8 @@ def keep() -> None:
     _INNER.difference_update(("path", "abc"))  # those in `BELOW`
 
 
-class Plain(NamedTuple):
-    """A plain program, and the header before it."""
+class Reusable(NamedTuple):
+    """A reusable program, and the header before it."""
 
     header: Header
     names: set[str]
@@ -86,8 +86,8 @@ class Plain(NamedTuple):
     runs its `finally`."""
 
 
-def examine(code: CodeType, steps: list[Import | str]) -> Plain | str:
-    """What a program may leave behind; if it is not plain, why. `steps`: the header before it."""
+def examine(code: CodeType, steps: list[Import | str]) -> Reusable | str:
+    """What a program may leave behind; if it is not reusable, why. `steps`: the header before it."""
     codes = _with_nested(code)
     own = _names(codes)
     header = Header(steps, own)
@@ -103,7 +103,7 @@ def examine(code: CodeType, steps: list[Import | str]) -> Plain | str:
     if any(map(_sets_attribute_of_global, storing)):
         return "it sets an attribute of a global object"
     may_end_late = not names.isdisjoint(_MAKES_STREAMS) or any(map(_suspends, codes))
-    return Plain(header, names, bool(storing), may_end_late)
+    return Reusable(header, names, bool(storing), may_end_late)
 
 
 def header_for(code: CodeType, steps: list[Import | str]) -> Header | None:

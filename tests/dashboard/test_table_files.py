@@ -10,7 +10,7 @@ from unittest.mock import Mock
 import duckdb
 import pytest
 
-from dashboard.queries import aggregates, filter_sql, kept_tables, listing, records, suspects
+from dashboard.queries import aggregates, filter_sql, listing, records, suspects, table_files
 from dashboard.queries.columns import COLUMNS
 from dashboard.state import Filter
 from dashboard.workspace import OpenRun
@@ -29,7 +29,7 @@ _OPENED = itertools.count()
 @pytest.fixture(autouse=True)
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Every run of these tests is a large one; its files come here."""
-    monkeypatch.setattr(kept_tables, "_LARGE", 1)
+    monkeypatch.setattr(table_files, "_LARGE", 1)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     return tmp_path / "cache" / "rollscope" / "tables"
 
@@ -67,7 +67,7 @@ def graded(place: int, *, passes: bool) -> Row:
 def opened(path: Path) -> OpenRun:
     """The run as a new server opens it."""
     run = Run.open(path)
-    return OpenRun("run", path, (next(_OPENED), 0), run, kept_tables.connected(run), Notes())
+    return OpenRun("run", path, (next(_OPENED), 0), run, table_files.connected(run), Notes())
 
 
 def shown(run: OpenRun) -> object:
@@ -79,7 +79,7 @@ def shown(run: OpenRun) -> object:
 
 def in_memory(path: Path, monkeypatch: pytest.MonkeyPatch) -> object:
     with monkeypatch.context() as patch:
-        patch.setattr(kept_tables, "_LARGE", 1_000_000)
+        patch.setattr(table_files, "_LARGE", 1_000_000)
         return shown(opened(path))
 
 
@@ -167,7 +167,7 @@ def test_a_disk_that_is_full_leaves_no_half_file(path: Path, cache: Path, monkey
 def test_files_of_runs_that_nobody_opens_any_more_go(
     tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(kept_tables, "_KEPT", 2)
+    monkeypatch.setattr(table_files, "_KEPT", 2)
     for number in range(3):
         write(tmp_path / f"run{number}", range(1))
         opened(tmp_path / f"run{number}")

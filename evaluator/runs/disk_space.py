@@ -1,4 +1,4 @@
-"""Room on the disk that a run keeps while it grows, so that `run.json` can still say that a full disk stopped it."""
+"""Disk space that a run reserves while it grows, so that `run.json` can still say that a full disk stopped it."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ import os
 from pathlib import Path
 from typing import Final
 
-ROOM: Final = ".room"
+RESERVED: Final = ".reserved"
 _BYTES: Final = 1 << 20
 """More than a manifest with its 1,000 bad lines takes."""
 
 
 def reserve(run: Path) -> None:
-    """Take the room. A disk that has not even that much is no error here: the first part will say so."""
+    """Reserves it. On a disk without even that much nothing is raised here: writing the first part will fail."""
     try:
-        with (run / ROOM).open("wb") as file:
+        with (run / RESERVED).open("wb") as file:
             os.posix_fallocate(file.fileno(), 0, _BYTES)
     except OSError:
         release(run)
 
 
 def release(run: Path) -> None:
-    """Give it back."""
+    """Frees it."""
     with contextlib.suppress(OSError):
-        (run / ROOM).unlink()
+        (run / RESERVED).unlink()

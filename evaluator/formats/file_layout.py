@@ -29,8 +29,8 @@ class Claimed(msgspec.Struct, frozen=True):
     role: Role
 
 
-class Plan(msgspec.Struct, frozen=True, kw_only=True):
-    """How one file is read. The loader and the index read by the same plan."""
+class FileLayout(msgspec.Struct, frozen=True, kw_only=True):
+    """How one file is read. The loader and the index read by the same layout."""
 
     source: Source
     role: Role
@@ -52,19 +52,19 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """Whether a row has a task and a sample of it, so that tasks are repeated."""
 
 
-def plan_of(
+def layout_of(
     file: FileLike,
     role: Role,
     format: str | None = None,  # noqa: A002 - as in `load_rollouts`
     field_map: Mapping[str, str] | None = None,
-) -> Plan:
+) -> FileLayout:
     """Opens a file and finds out how its rows are read. Raises `FormatError` if they can't be read in this role."""
     source = source_of(file)
     if format is None and field_map:
         format = "mapped"  # noqa: A001
     chosen = None if format is None else format_named(format, role)
     with open_container(source) as container:
-        plan = Plan(
+        layout = FileLayout(
             source=source,
             role=role,
             format=chosen,
@@ -75,16 +75,16 @@ def plan_of(
             offset=container.start.offset,
         )
         if field_map or (chosen is not None and not chosen.claims(role)):
-            return plan
+            return layout
         first: Row | None = None
         for row in itertools.islice(_objects(container), _LOOKED_AT):
             first = first or row
-            found = _matched(plan, row)
+            found = _matched(layout, row)
             if found is not None:
                 return found if first is row else _after_header(found, first, row)
     if chosen is None and first is not None:
         raise _unknown(source.name, first)
-    return plan
+    return layout
 
 
 def readings_of(file: FileLike) -> tuple[list[Claimed], str]:
@@ -103,46 +103,46 @@ def readings_of(file: FileLike) -> tuple[list[Claimed], str]:
         raise no_rows(container.path) if first is None else _unknown(container.path, first)
 
 
-def rows_of(plan: Plan, fields: Fields) -> Iterator[Fields]:
+def rows_of(layout: FileLayout, fields: Fields) -> Iterator[Fields]:
     """The rows in one object of the file, under our names. Raises `RecordError`, also after some of them."""
-    format_ = plan.format
+    format_ = layout.format
     assert format_ is not None
     inner: Iterable[Fields] | None = None
-    if plan.unwrap is not None and format_.claim(plan.role, fields) is None:
-        inner = plan.unwrap(fields)
+    if layout.unwrap is not None and format_.claim(layout.role, fields) is None:
+        inner = layout.unwrap(fields)
     for row in [fields] if inner is None else inner:
-        for named in renamed(row, plan.field_map) if plan.field_map else (row,):
-            known = named if format_.from_name is None else {**format_.from_name(plan.source.name), **named}
+        for named in renamed(row, layout.field_map) if layout.field_map else (row,):
+            known = named if format_.from_name is None else {**format_.from_name(layout.source.name), **named}
             refuse_others(known)
             yield known
 
 
-def rollouts_of(plan: Plan, fields: Fields) -> Iterable[Rollout]:
+def rollouts_of(layout: FileLayout, fields: Fields) -> Iterable[Rollout]:
     """The rollouts in one object of the file, in order. Raises `RecordError`; those before the wrong one count."""
-    format_ = plan.format
+    format_ = layout.format
     assert format_ is not None
     assert format_.read_rollouts is not None
-    if plan.field_map is None and plan.unwrap is None and format_.from_name is None:  # the usual row, quickly
+    if layout.field_map is None and layout.unwrap is None and format_.from_name is None:  # the usual row, quickly
         refuse_others(fields)
         return format_.read_rollouts(fields)
-    return itertools.chain.from_iterable(map(format_.read_rollouts, rows_of(plan, fields)))
+    return itertools.chain.from_iterable(map(format_.read_rollouts, rows_of(layout, fields)))
 
 
-def samples_of(plan: Plan, fields: Fields) -> Iterator[tuple[Rollout, str]]:
+def samples_of(layout: FileLayout, fields: Fields) -> Iterator[tuple[Rollout, str]]:
     """The same with the prompt of each, as far as its row has it."""
-    for row in rows_of(plan, fields):
-        assert plan.format is not None
-        assert plan.format.read_rollouts is not None
-        prompt = plan.format.read_prompt(row)
-        for rollout in plan.format.read_rollouts(row):
+    for row in rows_of(layout, fields):
+        assert layout.format is not None
+        assert layout.format.read_rollouts is not None
+        prompt = layout.format.read_prompt(row)
+        for rollout in layout.format.read_rollouts(row):
             yield rollout, prompt
 
 
-def tasks_of(plan: Plan, fields: Fields) -> Iterator[Task]:
+def tasks_of(layout: FileLayout, fields: Fields) -> Iterator[Task]:
     """The same for tasks."""
-    assert plan.format is not None
-    assert plan.format.read_task is not None
-    return map(plan.format.read_task, rows_of(plan, fields))
+    assert layout.format is not None
+    assert layout.format.read_task is not None
+    return map(layout.format.read_task, rows_of(layout, fields))
 
 
 def claims_of(role: Role, fields: Fields) -> list[Claimed]:
@@ -160,40 +160,40 @@ def _objects(container: AnyContainer) -> Iterator[Row]:
     return (row for row in read_rows(container) if isinstance(row, Row))
 
 
-def _matched(plan: Plan, row: Row) -> Plan | None:
-    """The plan for a file with this row; None if no format claims it, or not the chosen one."""
-    other = Role.ROLLOUTS if plan.role is Role.TASKS else Role.TASKS
+def _matched(layout: FileLayout, row: Row) -> FileLayout | None:
+    """The layout for a file with this row; None if no format claims it, or not the chosen one."""
+    other = Role.ROLLOUTS if layout.role is Role.TASKS else Role.TASKS
     for unwrap, fields in ((None, row.fields), *_unwrapped(row.fields)):
-        if plan.format is None:
-            format_ = _detected(plan.role, fields, f"{plan.source.name}:{row.line}")
+        if layout.format is None:
+            format_ = _detected(layout.role, fields, f"{layout.source.name}:{row.line}")
         else:
-            format_ = plan.format if plan.format.claim(plan.role, fields) is not None else None
+            format_ = layout.format if layout.format.claim(layout.role, fields) is not None else None
         if format_ is not None:
             both_roles = bool(claims_of(other, fields))
-            return msgspec.structs.replace(plan, format=format_, unwrap=unwrap, both_roles=both_roles)
+            return msgspec.structs.replace(layout, format=format_, unwrap=unwrap, both_roles=both_roles)
     return None
 
 
-def _after_header(plan: Plan, first: Row, row: Row) -> Plan:
-    """The plan where the first object is no row, but tells about the rows."""
-    if not _is_header(plan, first.fields, row.fields):
-        return plan
-    plan = msgspec.structs.replace(plan, header=(first.line, first.offset))
-    if not plan.in_place or first.offset is None:
-        return plan
-    with plan.source.path.open("rb") as file:
+def _after_header(layout: FileLayout, first: Row, row: Row) -> FileLayout:
+    """The layout where the first object is no row, but tells about the rows."""
+    if not _is_header(layout, first.fields, row.fields):
+        return layout
+    layout = msgspec.structs.replace(layout, header=(first.line, first.offset))
+    if not layout.in_place or first.offset is None:
+        return layout
+    with layout.source.path.open("rb") as file:
         file.seek(first.offset)
         file.readline()
-        return msgspec.structs.replace(plan, line=first.line + 1, offset=file.tell())
+        return msgspec.structs.replace(layout, line=first.line + 1, offset=file.tell())
 
 
-def _is_header(plan: Plan, first: Fields, row: Fields) -> bool:
+def _is_header(layout: FileLayout, first: Fields, row: Fields) -> bool:
     """Whether an object that no format claims tells about the rows: few of its fields are theirs."""
     if 2 * len(first.keys() & row.keys()) > len(first):
         return False
-    read = rollouts_of if plan.role is Role.ROLLOUTS else tasks_of
+    read = rollouts_of if layout.role is Role.ROLLOUTS else tasks_of
     try:
-        return not list(read(plan, first))
+        return not list(read(layout, first))
     except RecordError:
         return True
 
