@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Final, Unpack
 
 import msgspec
 
-import evaluator
 from evaluator.checkers import get_checker
 from evaluator.engines import local
 from evaluator.engines.choice import EngineName, engine_named
@@ -45,6 +44,7 @@ from evaluator.runs.files import RunError, is_run, read_manifest
 from evaluator.runs.resuming import folder_from
 from evaluator.runs.schema import Manifest, sample_key
 from evaluator.sandbox import SandboxUnavailable, python_version
+from evaluator.version import VERSION
 
 if TYPE_CHECKING:
     from evaluator.runs.writing import RunWriter
@@ -180,7 +180,7 @@ def grade_file(
         rollouts=words[0],
         more_rollouts=tuple(words[1:]),
         options=msgspec.structs.replace(options, cache=None),
-        evaluator_version=evaluator.__version__,
+        evaluator_version=VERSION,
         python=python_version(options.sandbox.python),
         folder=folder_from(run),
         workers=workers,

@@ -1,6 +1,7 @@
 """Imports point one way (ARCHITECTURE.md), and no package uses another's private names."""
 
 import ast
+import graphlib
 import re
 from collections.abc import Iterator
 from functools import cache
@@ -95,9 +96,37 @@ def test_a_package_imports_what_lies_below_it(package: str) -> None:
         for module, name in imported(path)
         if module.split(".")[0] == "evaluator"
         and package_of(module, name) not in MAY_IMPORT[package] | {package}
-        and not (package_of(module, name) == "__init__" and package in ("commands", "interop", "file_grading"))
+        and not (package_of(module, name) == "__init__" and package in ("commands", "interop"))
     ]
     assert wrong == []
+
+
+def needed(path: Path) -> Iterator[str]:
+    """The modules that a file imports, also within functions; not those that only a type checker reads."""
+    waiting: list[ast.AST] = [ast.parse(path.read_text())]
+    while waiting:
+        match node := waiting.pop():
+            case ast.If(test=ast.Name(id="TYPE_CHECKING")):
+                waiting += node.orelse
+            case ast.ImportFrom(module=str(module)):
+                full = [f"{module}.{alias.name}" for alias in node.names]
+                yield from (name if name in files() else module for name in full)
+            case ast.Import():
+                yield from (name.name for name in node.names)
+            case _:
+                waiting += ast.iter_child_nodes(node)
+
+
+@cache
+def files() -> dict[str, Path]:
+    """The modules of the library and the dashboard by their dotted names."""
+    paths = [path for folder in ("evaluator", "dashboard") for path in modules(folder)]
+    return {".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path for path in paths}
+
+
+def test_no_modules_import_each_other() -> None:
+    graph = {module: set(needed(path)) & files().keys() - {module} for module, path in files().items()}
+    graphlib.TopologicalSorter(graph).prepare()  # raises `CycleError`, which names the modules
 
 
 @pytest.mark.parametrize(

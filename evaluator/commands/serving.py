@@ -12,6 +12,7 @@ import msgspec
 
 from evaluator.commands.failure import CommandError, Exit
 from evaluator.interop import http_server
+from evaluator.interop.host_names import host_name
 from evaluator.model import RecordError, limits_from
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def serve(system: System, options: ServerOptions) -> int:
 def _check(system: System, options: ServerOptions) -> None:
     for name in options.allowed_hosts:
         try:
-            http_server.host_name(name)
+            host_name(name)
         except ValueError as error:
             raise CommandError(f"--allowed-host {error}") from None
     if options.max_timeout is not None:

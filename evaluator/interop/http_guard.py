@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 
 from evaluator.extras import needs
 from evaluator.interop.disconnection import current_receive
-from evaluator.interop.http_server import host_name, is_loopback
+from evaluator.interop.host_names import host_name, is_loopback
 
 with needs("serve", "a server needs starlette"):
     from starlette.datastructures import Headers

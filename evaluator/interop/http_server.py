@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
-import re
 import signal
 import socket
 import sys
@@ -13,33 +11,17 @@ from typing import TYPE_CHECKING, Final
 
 from evaluator.engines.lending import lending
 from evaluator.extras import needs
+from evaluator.interop.host_names import is_loopback
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
 _ENDS_WITHIN_S: Final = 1
 _BACKLOG: Final = 2048
-_NAME: Final = re.compile(r"[\w.-]+|[0-9a-f:.]+:[0-9a-f:.]*|\[[0-9a-f:.]+\]", re.ASCII)
 
 
 class AddressError(OSError):
     """The server can't listen on the address. One line that says what to give instead."""
-
-
-def is_loopback(host: str) -> bool:
-    """Whether a name or an address means this machine alone."""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host.lower() == "localhost"
-
-
-def host_name(name: str) -> str:
-    """A host name or address in lower case, as `Host` has it. Raises `ValueError` with one line for anything else."""
-    lower = name.lower()
-    if not _NAME.fullmatch(lower):
-        raise ValueError(f"{name!r}: give only a host name or an address, such as gpu-box")
-    return lower.strip("[]")
 
 
 def listen(host: str, port: int) -> socket.socket:

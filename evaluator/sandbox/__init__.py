@@ -29,7 +29,7 @@ from evaluator.sandbox.launch.settings import Runner, Warm, warm_for
 from evaluator.sandbox.launch.unavailable import SandboxUnavailable
 from evaluator.sandbox.outcomes import Outcome, Status, Stream
 from evaluator.sandbox.program import FaultError, Program, UndecidedError
-from evaluator.sandbox.self_test import Layer, self_test, unproved
+from evaluator.sandbox.self_test import Layer, layers_of, unproved
 from evaluator.sandbox.shared_zygote import SharedZygote
 from evaluator.sandbox.values import BadValueError, decoded, encoded_answer, encoded_call
 from evaluator.sandbox.zygotes import Zygote
@@ -272,3 +272,8 @@ def _all_refused(refusals: list[SandboxUnavailable]) -> SandboxUnavailable:
     """Why each way was refused, with the fix for the first, which is the better one."""
     reasons = [refusal.reason for refusal in refusals]
     return SandboxUnavailable("; without user namespaces: ".join(reasons), refusals[0].mend)
+
+
+def self_test(settings: Settings | None = None) -> list[Layer]:
+    """Tries to break out and to exceed each limit, in some seconds; one `Layer` for each kind of attempt."""
+    return layers_of(Sandbox, settings or Settings())

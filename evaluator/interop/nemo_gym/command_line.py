@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from evaluator.interop.http_server import host_name
+from evaluator.interop.host_names import host_name
 from evaluator.interop.nemo_gym.config import Config, ConfigError, config_from_file
 
 

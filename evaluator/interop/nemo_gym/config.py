@@ -15,7 +15,7 @@ from evaluator.checkers import CheckerError, get_checker
 from evaluator.extras import MissingExtraError
 from evaluator.graders import GraderError, get_grader
 from evaluator.graders.spec import anchored
-from evaluator.interop.http_server import host_name
+from evaluator.interop.host_names import host_name
 from evaluator.model import Limits
 from evaluator.options import Disagreements, Options, Unverified
 

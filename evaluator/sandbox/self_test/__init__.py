@@ -21,7 +21,10 @@ from evaluator.sandbox.self_test.layers import BORDER, Layer, attempts, border, 
 from evaluator.sandbox.self_test.trials import ending, limits, waits
 from evaluator.sandbox.values import encoded_call
 
-__all__ = ["Layer", "self_test", "unproved"]
+__all__ = ["Layer", "layers_of", "unproved"]
+
+Start = Callable[[Settings], Any]
+"""Makes a `Sandbox`."""
 
 _PATIENT = Limits(wall_s=5, cpu_s=5)
 _HOW = {
@@ -38,16 +41,12 @@ def unproved(sandbox: Any) -> list[Layer]:
     return [layer for layer in _border(sandbox) if layer.name in (*BORDER, "probe") and not layer.holds]
 
 
-def self_test(settings: Settings | None = None) -> list[Layer]:
-    """Tries to break out and to exceed each limit, in some seconds; one `Layer` for each kind of attempt.
-
-    Tries the first way whose border holds in full; a refused way is reported with its fix.
-    """
-    requested = settings or Settings()
+def layers_of(start: Start, requested: Settings) -> list[Layer]:
+    """All layers of the first way whose border holds in full; a refused way is reported with its fix."""
     refused: list[Layer] = []
     for way in [requested.way] if requested.way else Way:
         try:
-            layers = _tried(msgspec.structs.replace(requested, way=way), way)
+            layers = _tried(start, msgspec.structs.replace(requested, way=way), way)
         except (SandboxUnavailable, FaultError) as error:
             refused.append(_refusal(way, error))
             continue
@@ -63,11 +62,9 @@ def _refusal(way: Way, error: SandboxUnavailable | FaultError) -> Layer:
     return Layer(way.value, False, _HOW[way], reason, mend)
 
 
-def _tried(settings: Settings, way: Way) -> list[Layer]:
+def _tried(start: Start, settings: Settings, way: Way) -> list[Layer]:
     """All layers of one way; only those at the border if one of them does not hold."""
-    from evaluator.sandbox import Sandbox
-
-    with Sandbox(settings) as sandbox:
+    with start(settings) as sandbox:
 
         def call(name: str, arguments: list[object], within: Limits) -> Outcome:
             return _call(sandbox, name, arguments, within)
