@@ -1,4 +1,4 @@
-"""Work that goes on while the visitor looks on: a thread does it, a fragment shows how far it is."""
+"""Work that continues while the visitor looks on: a thread does it, a fragment shows its progress."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Work:
 
     @property
     def stopping(self) -> bool:
-        """Whether it was asked to end early."""
+        """Whether it has to end early."""
         return self._stop.is_set()
 
     def stop(self) -> None:

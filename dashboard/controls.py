@@ -90,14 +90,14 @@ def banners() -> None:
     """Above every page: why this machine can't grade, and the fix."""
     fix = sandbox_state.fix()
     if fix is not None:
-        facts.banner(f"No sandbox here: grades can be read, but nothing can be graded or run. {fix}", warn=True)
+        facts.banner(f"No sandbox here: you can read grades, but not grade or run anything. {fix}", warn=True)
 
 
 def screen(*, named: bool = True, even_empty: bool = False) -> Screen:
     """The view and its run. Without a run, says what to do next and ends the page.
 
     This puts the run into the URL, as another server may list another run first. A page that adds more to the URL
-    passes `named=False` and calls `state.name` itself. `even_empty`: the page goes on for a run without rollouts.
+    passes `named=False` and calls `state.name` itself. `even_empty`: the page continues for a run without rollouts.
     """
     navigation.require()
     view = state.read()

@@ -42,7 +42,7 @@ class BadLines(NamedTuple):
     total: int
     """All of them."""
     reasons: Mapping[str, int]
-    """All of them by reason, or those that are kept where no more is known."""
+    """All of them by reason, or the stored ones where no more is known."""
     rows: int
     """How many rollouts could be used."""
     commands: Mapping[str, str] = {}

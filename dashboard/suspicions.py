@@ -72,7 +72,7 @@ def _repeats(mode: Mode, cases: Sequence[TestCase]) -> Iterator[Finding]:
 
 
 def _sides(mode: Mode, case: TestCase) -> tuple[str, str]:
-    """Input and expected output, as far as they can be told apart."""
+    """Input and expected output, as far as they can be separated."""
     if mode is not Mode.ASSERT:
         return case.input, case.expected
     if "\n" not in case.input and len(case.input) <= _PARSED_MOST:

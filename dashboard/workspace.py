@@ -45,7 +45,7 @@ class Opened(msgspec.Struct, frozen=True):
 
     runs: tuple[str, ...] = ()
     folders: tuple[str, ...] = ()
-    """Folders of runs: those that are in them, also later."""
+    """Folders of runs: also of runs that are added later."""
     rollouts: tuple[str, ...] = ()
     """Files, folders and patterns."""
     names: dict[str, str] = {}
@@ -99,7 +99,7 @@ class OpenRun:
 
     @property
     def recorded(self) -> bool:
-        """Whether all grades are those that the rollouts came with: nothing was graded here."""
+        """Whether all grades came with the rollouts: nothing was graded here."""
         return isinstance(self.run, IndexedFile)
 
     def rows(self, sql: str, params: Params | None = None) -> list[tuple[Any, ...]]:

@@ -1,6 +1,6 @@
 """Whose checker would have paid: several checkers judge the same answers of a run's completions.
 
-A program's answers are those that the run kept, where it kept them whole. Every other completion runs once more.
+Where the run stored a program's answers whole, these are judged. Every other completion runs once more.
 """
 
 from __future__ import annotations

@@ -146,7 +146,7 @@ def view(
     *,
     dataset: Annotated[
         Path | None,
-        typer.Option("--dataset", help="Tasks of ROLLOUTS: prompts, test cases, and to grade them."),
+        typer.Option("--dataset", help="The tasks of ROLLOUTS, to show and to grade them."),
     ] = None,
     format_: FormatOption = None,
     field_map: MapOption = None,
@@ -280,7 +280,7 @@ def collect(
     temperature: Annotated[float | None, typer.Option("--temperature", min=0, help="Overrides the rows'.")] = None,
     top_p: Annotated[float | None, typer.Option("--top-p", min=0, max=1, help="Overrides the rows'.")] = None,
     max_output_tokens: Annotated[
-        int | None, typer.Option("--max-output-tokens", min=1, help="Per answer; overrides the rows'.")
+        int | None, typer.Option("--max-output-tokens", min=1, help="Limit per answer; overrides the rows'.")
     ] = None,
     max_turns: Annotated[
         int, typer.Option("--max-turns", min=1, help="Answers per rollout; each may call tools.")
@@ -320,7 +320,7 @@ def collect(
 def compare(
     run_a: Annotated[Path, typer.Argument(metavar="RUN_A", help="A run's directory.")],
     run_b: Annotated[
-        Path | None, typer.Argument(metavar="[RUN_B]", help="Another one. [default: the same, for two of its models]")
+        Path | None, typer.Argument(metavar="[RUN_B]", help="Another run's. [default: RUN_A, for two of its models]")
     ] = None,
     *,
     model_a: Annotated[
@@ -342,7 +342,7 @@ def audit(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="A run's directory.")],
     *,
     checkers: Annotated[str, typer.Option(help="Two or more: floats,livecodebench,colossalai.")] = "",
-    extractors: Annotated[bool, typer.Option("--extractors", help="Instead: run other parts of the texts.")] = False,
+    extractors: Annotated[bool, typer.Option("--extractors", help="Instead: grade other parts of the texts.")] = False,
     workers: Annotated[int | None, typer.Option(min=1, help="Worker processes. [default: one per CPU]")] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first N rollouts.")] = None,
     json: JsonFlag = False,
@@ -409,7 +409,7 @@ def try_server(
     *,
     rows: Annotated[Path | None, typer.Option(help="JSONL of rows to send. [default: DIR/data/example.jsonl]")] = None,
     validate_data: Annotated[bool, typer.Option("--validate-data", help="Also check its data and configs.")] = False,
-    timeout: Annotated[float, typer.Option("--timeout", min=1, help="Seconds to start, and per answer.")] = 60,
+    timeout: Annotated[float, typer.Option("--timeout", min=1, help="Seconds to wait at start, and per answer.")] = 60,
     json: JsonFlag = False,
 ) -> int:
     """Try everything a trainer asks of a resource server; exit status 1 if something fails."""

@@ -4,7 +4,7 @@
 |---|---|---|---|---|
 | call | text | text | the JSON values on its lines, one an argument | the JSON value |
 | call | text | any other value | the same | that value |
-| call | list | any value | its items as arguments | that value: the text `"12"` is no number |
+| call | list | any value | its items as arguments | that value: the text `"12"` is not a number |
 | call | any other value | any value | that one argument | that value |
 | stdin | text | text | the text, with line feeds where all its lines end in CRLF, as judges have it | the text |
 | stdin | list | list | its items as lines | its items as lines |

@@ -1,4 +1,4 @@
-"""Invisible characters, those that reorder others, and their names.
+"""Invisible characters, characters that reorder others, and their names.
 
 Joiners and variation selectors between characters beyond ASCII belong to normal writing (emoji, Persian, Hindi) and
 do not count.

@@ -40,7 +40,7 @@ class Interval(NamedTuple):
 def pass_at_k(n: ArrayLike, c: ArrayLike, k: int) -> Floats:
     """The unbiased estimate 1 - C(n-c, k) / C(n, k) for each task.
 
-    `n`: graded rollouts of each task, `c`: those that passed, both of shape (tasks,) or scalars. The result has the
+    `n`: graded rollouts of each task, `c`: how many passed, both of shape (tasks,) or scalars. The result has the
     same shape, and NaN where n < k: there is no estimate from fewer than k rollouts.
     Raises `ValueError` when k < 1, or when some c is below 0 or above its n.
     Chen et al., "Evaluating Large Language Models Trained on Code", 2021, section 2.1.

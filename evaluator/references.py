@@ -28,7 +28,7 @@ def reference_grades(
 
 
 def fault_of(grade: Grade) -> str | None:
-    """Why a reference's grade speaks against its tests, in one line; None if it does not."""
+    """Why a reference's grade puts its tests in doubt, in one line; None if it does not."""
     found = grade.disagreement
     if found is not None:
         what = f"the two runs of its own reference disagree: {found.apart} in two processes, {found.plain} in one"

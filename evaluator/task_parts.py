@@ -100,4 +100,4 @@ class TestCase(msgspec.Struct, frozen=True):
     input: str
     expected: str
     also: str | None = None
-    """call: another JSON value that is right, where nothing tells which one is meant (see `given_tests`)."""
+    """call: another JSON value that is right, where nothing says which one is meant (see `given_tests`)."""

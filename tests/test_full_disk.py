@@ -129,5 +129,5 @@ def test_a_directory_that_is_taken_away(answers: Path) -> None:
 def test_a_directory_of_which_a_part_is_gone_when_all_is_graded(answers: Path) -> None:
     done = grade_file("r.jsonl", "d.jsonl", out="run")
     (answers / "run" / "run.json").unlink()
-    with pytest.raises(RunError, match="run: removed while it was graded"):
+    with pytest.raises(RunError, match="run: was removed during grading"):
         summarise_written(done)

@@ -34,10 +34,10 @@ _FLAGS_ROOM: Final = 480
 
 
 def not_graded(screen: Screen) -> None:
-    """What the page needs: nothing of it is known of rollouts that are not graded."""
+    """What the page needs: it has nothing to show of ungraded rollouts."""
     facts.note(
-        "Here stand other checkers' judgements of what the completions printed, the grades that the rollouts came with "
-        "against ours, and flags. All of that needs our own grades."
+        "This page shows how other checkers judge the same outputs, how recorded grades compare to ours, and flags. "
+        "All of that needs our own grades."
     )
     if screen.run.manifest.dataset:
         state.link("overview", View(run=screen.run.name), "Grade the rollouts")
@@ -91,7 +91,7 @@ def _choice(screen: Screen, names: tuple[str, ...], job: Job | None, count: int)
     elif len(names) < 2:
         facts.note("Choose two checkers or more.")
     elif job is None:
-        facts.note("Lets every checker judge the same answers: what the run kept whole, or of one more run.")
+        facts.note("Every checker judges the same answers: the stored ones, or those of one more run.")
 
 
 def _start(screen: Screen, names: tuple[str, ...]) -> None:

@@ -59,7 +59,7 @@ def head(shown: Shown) -> None:
         st.html(compare_view.headline("" if against else headline(found), against))
         _minor([] if recorded else minor_settings(a, b), shown)
         if recorded:
-            facts.note(f"The grades of {' and '.join(recorded)} are those that the rollouts came with.")
+            facts.note(f"The grades of {' and '.join(recorded)} came with the rollouts.")
     with right:
         cards.show([_mean("A", shown, shown.a, found.a_mean), _mean("B", shown, shown.b, found.b_mean)])
 

@@ -177,9 +177,9 @@ def _beside(screen: Screen, rollout: RolloutRecord, test: CaseRecord | None, fou
     else:
         own = test if test is not None and test.test_index == case.index else None
         before = own.verdict if own else rollout.verdict
-        told = case.difference.message if case.difference else case.error_message
+        message = case.difference.message if case.difference else case.error_message
         rows = [
-            ("message", _first_line((own.difference or own.error_message) if own else None), _first_line(told)),
+            ("message", _first_line((own.difference or own.error_message) if own else None), _first_line(message)),
             ("wall", facts.seconds(own.wall_s if own else None), facts.seconds(case.wall_s)),
         ]
     if not grade.verified:

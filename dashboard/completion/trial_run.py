@@ -132,7 +132,7 @@ def trial_grade(
         grader=grader,
         sandbox=Settings(),
         fail_fast=False,
-        preamble=None,  # of which the task knows
+        preamble=None,  # the task already has it
     )
     return grade(task, text, kind=Kind.FULL, options=options)
 

@@ -37,7 +37,7 @@ def switches(entry: Entry, *, may_grade: bool) -> None:
     new = NewRollouts(entry.rollouts, reading, workspace.opened(), settings)
     _switch(
         "Grade new lines", "grade_new", reading.on_read is not None, new.switch, disabled=refusal is not None,
-        about="Grade what the file gets into one run, for all visitors, also while no page is open.",
+        about="Grade new lines of the file into one run, for all visitors, even while no page is open.",
     )  # fmt: skip
 
 

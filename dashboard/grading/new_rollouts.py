@@ -48,7 +48,7 @@ class NewRollouts:
         self._began = self._due = 0.0
 
     def switch(self, on: bool) -> None:
-        """Begin with it, or end it; a grading under way goes on."""
+        """Turn it on or off; a grading under way continues."""
         self._before = jobs().of_rollouts(self._path)
         self._reading.grade_fault = ""
         self._reading.on_read = self.grade if on else None

@@ -40,7 +40,7 @@ def unreadable(entry: Entry) -> None:
     _notice(reading)
     if reading.fault:
         facts.banner(reading.fault, warn=True)
-        facts.note("This page goes on once the file can be read. rollscope view takes --map and --format.")
+        facts.note("This page continues once the file can be read. rollscope view takes --map and --format.")
     _wait(entry)
 
 

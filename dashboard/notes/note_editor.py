@@ -51,7 +51,7 @@ def _editor(run: OpenRun, rollout: RolloutRecord) -> None:
 
 
 def _known(run: OpenRun, found: RolloutNote) -> list[str]:
-    """The rollout's own tags, and those that others have most often."""
+    """The rollout's own tags, and the most common ones of others."""
     used = Counter(tag for note in run.notes.rollouts for tag in note.tags)
     others = sorted(used.keys() - found.tags, key=lambda tag: (-used[tag], tag))
     return list(dict.fromkeys([*found.tags, *others[:_OTHERS]]))

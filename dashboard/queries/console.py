@@ -1,4 +1,4 @@
-"""The SQL page's statements: those that visitors type, some to start from, and the tables that they read."""
+"""The SQL page's statements: typed by visitors or offered as examples, and the tables they read."""
 
 from __future__ import annotations
 

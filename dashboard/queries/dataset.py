@@ -54,7 +54,7 @@ class Reason(NamedTuple):
 
 
 class TaskLine(NamedTuple):
-    """A task with its counts over all of its rollouts. Those without a grade are no failures."""
+    """A task with its counts over all of its rollouts. One without a grade is not a failure."""
 
     task_id: str
     graded: int

@@ -133,9 +133,9 @@ class Group(NamedTuple):
     value: str | int | None
     rollouts: int
     pass_rate: float | None
-    """Of those that are graded."""
+    """Of the graded ones."""
     reward: float | None
-    """The mean of those that have one."""
+    """The mean of the rollouts that have one."""
     verdicts: dict[str, int]
     """Rollouts by verdict."""
 

@@ -90,7 +90,7 @@ def _prepared(run: OpenRun) -> duckdb.DuckDBPyConnection:
 
 def _read(run: OpenRun, size: int | None, text: str | None, cases: str | None) -> list[Finding]:
     if size and size > _READ_MOST:
-        return [Finding("large", f"{size / 1_000_000:,.0f} MB of tests: they were not read for what is odd", 0.5)]
+        return [Finding("large", f"{size / 1_000_000:,.0f} MB of tests: not searched for oddities", 0.5)]
     task = records.decoded(text, Task)
     if task is None:
         return []

@@ -199,7 +199,7 @@ def parts(screen: Screen) -> Drawn | str:
 
 
 def _of_model(screen: Screen, model: str) -> View:
-    """The rollouts of a model; those of all where it is no name that can be filtered."""
+    """The rollouts of a model; those of all where its name can't be filtered."""
     here = screen.view.place()
     return here if model in (NO_MODEL, ALL) or model.endswith(distributions.OTHER_MODELS) else here.but(model=model)
 

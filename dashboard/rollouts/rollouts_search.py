@@ -37,7 +37,7 @@ def require_text(screen: Screen) -> None:
     """Without a text to find, says how to search, and ends the page."""
     if not screen.view.filter.find:
         facts.note(
-            f"{_HELP} What is found is part of the filter: every page, next and previous and the export keep to it."
+            f"{_HELP} The search is part of the filter: it applies to all pages, next and previous, and the export."
         )
         st.stop()
 

@@ -94,7 +94,7 @@ def outcome(screen: Screen) -> Outcome | None:
     said = st.empty()
 
     def waiting(seconds: float) -> None:
-        # Drawing also ends the statement if the visitor has gone on: Streamlit raises an exception here then.
+        # Drawing also ends the statement if the visitor has moved on: Streamlit raises an exception here then.
         with said:
             facts.note(f"Running, {seconds:.1f} s" if seconds else "Waiting for other statements to end")
 

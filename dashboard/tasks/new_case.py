@@ -40,7 +40,7 @@ _COLUMNS = (
 
 
 class CaseError(ValueError):
-    """What is typed is no test case. The message is one line that says why."""
+    """The typed text is not a test case. The message is one line that says why."""
 
 
 class Trial(NamedTuple):

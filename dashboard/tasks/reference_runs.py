@@ -23,7 +23,7 @@ _SLOW = 3
 
 
 class Checked(NamedTuple):
-    """A task whose reference was run, and what speaks against its tests."""
+    """A task whose reference was run, and what puts its tests in doubt."""
 
     task_id: str
     finding: Finding | None

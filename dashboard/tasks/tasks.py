@@ -32,7 +32,7 @@ _PANES = {"": "This test", "new": "Add a test case", "code": "Run code"}
 _COLUMNS = (
     Column("", "mark", "16px", "! marks a suspect"),
     Column("test", "number", "38px"),
-    Column("passed", "number", "64px", "rollouts that passed it, of those that ran it"),
+    Column("passed", "number", "64px", "rollouts that passed it, of all that ran it"),
     Column("answers", "mono", "50%", "what the rollouts answered, and how many did"),
     Column("input", "mono"),
     Column("judged", "line", "54px"),

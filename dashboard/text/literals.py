@@ -1,4 +1,4 @@
-"""Python values written in one way, so that the spaces, quotes and line breaks of a source are no difference."""
+"""Python values written in one way, so that spaces, quotes and line breaks make no difference."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _PARTS = (ast.Constant, ast.List, ast.Tuple, ast.Set, ast.Dict, ast.UnaryOp, ast
 
 
 def alike(expected: str, actual: str) -> tuple[str, str]:
-    """Both as Python writes them; as they are where one is no literal, or where nothing would be left to see."""
+    """Both as Python writes them; as they are where one is not a literal, or where nothing would be left to see."""
     ours, theirs = written(expected), written(actual)
     if ours is None or theirs is None or ours == theirs:
         return expected, actual
@@ -26,7 +26,7 @@ def same(one: str, other: str) -> bool:
 
 @lru_cache(maxsize=1_000)
 def written(text: str) -> str | None:
-    """`[1, 'a']` for `[1,"a"]`. None if the text is no literal, or a very long one. Nothing is evaluated."""
+    """`[1, 'a']` for `[1,"a"]`. None if the text is not a literal, or very long. Nothing is evaluated."""
     tree = tree_of(text.strip()) if len(text) <= _LONGEST else None
     if tree is None or len(tree.body) != 1:
         return None

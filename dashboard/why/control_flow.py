@@ -89,7 +89,7 @@ def _folded(steps: Sequence[Step], loops: dict[int, _Loop], part: range, level: 
     while at < part.stop:
         loop = _loop_at(steps[at], loops) if level < _MOST_LEVELS else None
         heads, end = _iterations(steps, loop, range(at, part.stop)) if loop else ([at], at + 1)
-        # At the end of a `for` or `while`, its first line runs once more: that is no iteration.
+        # At the end of a `for` or `while`, its first line runs once more: that is not an iteration.
         left = len(heads) > 1 and end - heads[-1] == 1 < heads[-1] - heads[-2]
         count = len(heads) - 1 - left
         if loop is not None and count >= _LEAST_TIMES:

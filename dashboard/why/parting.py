@@ -26,7 +26,7 @@ class Parting(NamedTuple):
 
 
 def levelled(code: str) -> str:
-    """The code with four spaces for each level of its lines: how wide a writer indents is no difference."""
+    """The code with four spaces for each level of its lines: the width of an indent makes no difference."""
     levels, out = [0], []
     for line in lines_of(code):
         text = line.lstrip()

@@ -86,7 +86,7 @@ def _nearest(screen: Screen, rollout: RolloutRecord, code: str) -> Passing | Non
 
 def _parting(screen: Screen, rollout: RolloutRecord, test: CaseRecord, code: str, found: Passing) -> None:
     if refusal := sandbox_state.refusal():
-        facts.note(f"Where the two runs part can't be found. {refusal}")
+        facts.note(f"Can't find where the two runs part. {refusal}")
         return
     if (test.wall_s or 0) > _QUICK_S and not st.button("Find where the runs part", key="find_parting"):
         return
@@ -95,7 +95,7 @@ def _parting(screen: Screen, rollout: RolloutRecord, test: CaseRecord, code: str
             ours = replay.of(screen, rollout, test, replay.TO_COMPARE)
             theirs = replay.of(screen, rollout, test, replay.TO_COMPARE, found.code)
     except ReplayError as error:
-        facts.note(f"Where the two runs part can't be found. {error}")
+        facts.note(f"Can't find where the two runs part. {error}")
         return
     parting = part(ours.trace, theirs.trace, same_lines(code, found.code))
     if parting is None:

@@ -70,4 +70,4 @@ def _ending(made: Replay, test: CaseRecord, *, of_edit: bool) -> None:
     elif made.trace.broken:
         facts.note("Some of the trace can't be read and is left out: the program wrote into it, or broke it.")
     elif made.trace.end is None:
-        facts.note("The process ended without a last word; these are the steps up to then.")
+        facts.note("The process ended abruptly; these are the steps up to then.")

@@ -59,7 +59,7 @@ def _print(report: Audit, what: str) -> None:
     depend = "depends" if report.differ == 1 else "depend"
     print(f"{report.differ:,} of {counted(report.compared, 'rollout')} {depend} on the {what}")
     if report.kept:
-        print(f"{report.kept:,} of them by the answers that the run kept; the others ran once more")
+        print(f"{report.kept:,} of them by stored answers; the others ran once more")
     reasons = sorted(report.not_compared.items(), key=lambda item: -item[1])
     for why, count in reasons[:_REASONS_PRINTED]:
         print(f"not compared: {count:,}: {one_line(why, _WIDEST)}")

@@ -67,7 +67,7 @@ class Request:
 
 
 def convert(request: Request) -> int:
-    """Write the file and those that belong with it; stderr shows how many rows. Raises one-line errors."""
+    """Write the file and its related files; stderr shows how many rows. Raises one-line errors."""
     _require_writable(request)
     if is_run(request.source):
         _convert_rollouts(request, *_from_run(request))
@@ -102,9 +102,7 @@ def _holds_tasks(request: Request) -> bool:
 def _convert_tasks(request: Request) -> None:
     writer = _SAMPLES.get(request.target)
     if writer is not None and not hasattr(writer, "task_row"):
-        raise CommandError(
-            f"{request.source}: holds tasks, and {request.to} is written of rollouts alone: use another --to"
-        )
+        raise CommandError(f"{request.source}: holds tasks, but {request.to} holds only rollouts: use another --to")
     tasks = _load(request, _files(request), request.format).tasks
     losses, count = Losses(request.to), 0
     row_of: Callable[[Task], Row] = writer.task_row if writer else native_writer.task_row

@@ -29,7 +29,7 @@ def app_root() -> Path:
 
 
 def example_run() -> Path:
-    """The example's run: graded now if it was not before, the stored one where no sandbox can be had."""
+    """The example's run: graded now if it was not before, the stored one where there is no sandbox."""
     data = app_root() / "data"
     if not (data / _DATASET).is_file():
         raise CommandError("the bundled example is missing: give a run or a file of rollouts")

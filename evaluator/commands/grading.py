@@ -72,7 +72,7 @@ def summarise_written(done: GradedFile) -> Summary:
     except (RunError, duckdb.IOException) as error:
         if isinstance(error, RunError) and is_run(done.run):
             raise
-        raise RunError(f"{done.run}: removed while it was graded, with its grades: grade again") from None
+        raise RunError(f"{done.run}: was removed during grading, with its grades: grade again") from None
 
 
 def grade_quietly(job: partial[GradedFile]) -> GradedFile:
@@ -120,7 +120,7 @@ def _set_on_signal(stop: threading.Event) -> Iterator[None]:
         for each in signals:
             signal.signal(each, signal.SIG_DFL)
         stop.set()
-        print("\nstopping: what has been graded is kept (again to end at once)", file=sys.stderr, flush=True)
+        print("\nstopping: grades so far are kept (again to end at once)", file=sys.stderr, flush=True)
 
     before: dict[signal.Signals, Any] = {each: signal.signal(each, ask) for each in signals}
     try:

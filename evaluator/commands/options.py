@@ -1,4 +1,4 @@
-"""Options with their help: those that several commands have, and a long one."""
+"""Options that several commands have, with their help."""
 
 from __future__ import annotations
 
@@ -16,11 +16,9 @@ PythonOption = Annotated[
 ]
 WorkersOption = Annotated[
     int | None,
-    typer.Option(min=1, help="How many to grade at once, with ray on each machine. [default: one per CPU]"),
+    typer.Option(min=1, help="Completions graded at once; with ray, per machine. [default: one per CPU]"),
 ]
-EngineOption = Annotated[
-    Literal["local", "ray"], typer.Option(help="Grade on this machine, or on those of a Ray cluster.")
-]
+EngineOption = Annotated[Literal["local", "ray"], typer.Option(help="Grade on this machine, or on a Ray cluster.")]
 AddressOption = Annotated[
     str | None,
     typer.Option(metavar="HOST:PORT", help="ray: the cluster's head. [default: auto, the cluster of this machine]"),
@@ -35,14 +33,14 @@ DisagreementOption = Annotated[
 ]
 UnfinishedThinkingOption = Annotated[
     Literal["no_code", "grade"],
-    typer.Option(help="A text that ends inside its thinking has no code, or the code in that is graded."),
+    typer.Option(help="A completion that ends while thinking has no code, or its thoughts are searched for code."),
 ]
 CacheOption = Annotated[
     str | None,
     typer.Option(
         "--cache",
         metavar="DIR|none",
-        help="Where grades are kept for later runs. [default: the user's cache directory]",
+        help="Where to keep grades for later runs. [default: the user's cache directory]",
     ),
 ]
 JsonFlag = Annotated[bool, typer.Option("--json", help="Machine-readable output on stdout.")]

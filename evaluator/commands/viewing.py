@@ -111,7 +111,7 @@ def _sorted(words: Iterable[str]) -> tuple[list[Path], list[Path], list[str]]:
 
 
 def _local(words: Iterable[str]) -> tuple[list[str], dict[str, str]]:
-    """The words as the dashboard can resolve them again, and the names of those that are copies."""
+    """The words as the dashboard can resolve them again, and the names of the copies."""
     local: list[str] = []
     names: dict[str, str] = {}
     for word in words:

@@ -118,7 +118,7 @@ def _last_likely(blocks: Sequence[Block]) -> tuple[Block, str]:
 
 
 def _with_what_it_needs(block: Block, blocks: Sequence[Block]) -> list[Block]:
-    """The block and those that define names which it uses and does not define, in the order of the text.
+    """The block, and the blocks that define names it uses and does not define, in the order of the text.
 
     Of several that define a name the last one before the block counts, else the first one after it.
     """

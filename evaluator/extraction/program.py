@@ -6,7 +6,7 @@ The kind of a completion's text (`Kind`) is given or detected:
 2. A text that parses and defines the entry point (stdin: that parses) is `full`.
 3. A text that parses after the prompt, and then defines the entry point, is a `continuation`.
 4. Code between marks (`[PYTHON]`, `[BEGIN]`, `<answer>`, LaTeX's), in a block quote, or between sentences is `chat`.
-5. Anything else is `full`: the interpreter reports what is wrong with it. A text without a line of code is no code.
+5. Anything else is `full`: the interpreter reports what is wrong with it. A text without a line of code is not code.
 
 A `continuation` goes right after the prompt, and before the task's suffix if it has one. Where that is not Python, the
 first of these which is counts: on a line of its own; with the first line's indentation, if it is a space off, as the

@@ -1,4 +1,4 @@
-"""Code in a text without fences: between marks that a prompt asked for, in a quote, or between sentences."""
+"""Code in a text without fences: between marks that a prompt requires, in a quote, or between sentences."""
 
 from __future__ import annotations
 
@@ -96,9 +96,9 @@ def looks_like_code(text: str) -> bool:
 
 
 def blocks_between_sentences(text: str, line: int) -> list[Block]:
-    """The parts of a text that are whole statements, where what follows each is no code.
+    """The parts of a text that are whole statements, where what follows each is not code.
 
-    What looks like the end of a program that was cut off is no sentence: then there are no blocks.
+    What looks like the end of a program that was cut off is not a sentence: then there are no blocks.
     """
     if len(text) > MAX_PARSED:
         return []

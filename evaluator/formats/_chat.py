@@ -66,7 +66,7 @@ def turns(prompt: Sequence[Message], completion: Sequence[Message]) -> dict[str,
 
 
 def content_text(content: JsonValue) -> str:
-    """The text of a message's content. A part that is no text is named in brackets, such as `[image]`."""
+    """The text of a message's content. A part that is not text is named in brackets, such as `[image]`."""
     if isinstance(content, str) or content is None:
         return content or ""
     if not isinstance(content, list):

@@ -51,7 +51,7 @@ def read_result(fields: Fields) -> Iterator[Rollout]:
     if without:
         raise RecordError(
             f"{without[0]} has no solution, like {len(without)} in all: "
-            "open the samples that were graded (.jsonl), of which this file has only the results"
+            "open the graded samples (.jsonl): this file has only their results"
         )
 
 

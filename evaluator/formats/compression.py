@@ -117,7 +117,7 @@ class _Unpacked(io.RawIOBase):
         buffer[: len(data)] = data
         self._count += len(data)
         if self._count > max(_FREE, _MOST_TIMES * self._packed.tell()):
-            raise OSError(f"it unpacks to more than {_MOST_TIMES} times its size; if that is meant, unpack it yourself")
+            raise OSError(f"it unpacks to more than {_MOST_TIMES} times its size; if you trust it, unpack it yourself")
         return len(data)
 
     def close(self) -> None:

@@ -21,7 +21,7 @@ def claim_rollout(fields: Fields) -> Claim | None:
 
 
 def read_rollouts(fields: Fields) -> Iterator[Rollout]:
-    """The generations of each task, in the file's order. Raises `RecordError` at the end if some are no text."""
+    """The generations of each task, in the file's order. Raises `RecordError` at the end if some are not text."""
     wrong: list[str] = []
     scored = by_task(fields, _SCORES)
     for task_id, generations in by_task(fields, _GENERATIONS).items():

@@ -1,8 +1,8 @@
 """Reads CSV and TSV: the first row names the fields, and a cell is text unless it holds JSON.
 
-Of a cell, an object or a list in JSON is decoded, and `true` and `false` are truth values; an empty one is no field. In
-the fields that hold text (completions, prompts, code) all that stays as it is, except for messages. Numbers stay text
-until a field wants a number, so that `007` is an id.
+In a cell, a JSON object or list is decoded, `true` and `false` are truth values, and an empty cell is not a field.
+Fields that hold text (completions, prompts, code) keep all of that as it is, except for messages. Numbers stay text
+until a field needs a number, so `007` is an id.
 """
 
 from __future__ import annotations

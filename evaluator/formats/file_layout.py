@@ -45,7 +45,7 @@ class FileLayout(msgspec.Struct, frozen=True, kw_only=True):
     offset: int
     """Of the first line after a byte order mark, blank lines and, if `in_place`, the header; once decompressed."""
     header: tuple[int, int | None] | None = None
-    """Line and offset of an object before the rows that tells about them; it is skipped."""
+    """Line and offset of an object before the rows that describes them; it is skipped."""
     unwrap: Unwrap | None = None
     """Makes rows of an object that holds them."""
     both_roles: bool = False
@@ -175,7 +175,7 @@ def _matched(layout: FileLayout, row: Row) -> FileLayout | None:
 
 
 def _after_header(layout: FileLayout, first: Row, row: Row) -> FileLayout:
-    """The layout where the first object is no row, but tells about the rows."""
+    """The layout where the first object is not a row, but describes the rows."""
     if not _is_header(layout, first.fields, row.fields):
         return layout
     layout = msgspec.structs.replace(layout, header=(first.line, first.offset))
@@ -188,7 +188,7 @@ def _after_header(layout: FileLayout, first: Row, row: Row) -> FileLayout:
 
 
 def _is_header(layout: FileLayout, first: Fields, row: Fields) -> bool:
-    """Whether an object that no format claims tells about the rows: few of its fields are theirs."""
+    """Whether an object that no format claims describes the rows: few of its fields are theirs."""
     if 2 * len(first.keys() & row.keys()) > len(first):
         return False
     read = rollouts_of if layout.role is Role.ROLLOUTS else tasks_of

@@ -35,7 +35,7 @@ def extent_after(files: Sequence[Source], before: Extent) -> Extent:
         raise FormatError(f"{files[0]}: has {was}: use another --out")
     if before.size and start.digest != before.digest:
         raise FormatError(
-            f"{files[0]}: its first {before.size:,} bytes are not those that were graded: use another --out"
+            f"{files[0]}: its first {before.size:,} bytes are not the ones that were graded: use another --out"
         )
     return Extent(size, _named(digest))
 

@@ -114,7 +114,7 @@ def read_prompt(fields: Fields) -> str:
 
 
 def sample_rows(path: Path) -> Iterator[Row | Problem]:
-    """The samples of an `.eval` file, each with its log's `eval`. Raises `FormatError` if it is no whole archive."""
+    """The samples of an `.eval` file, each with its log's `eval`. Raises `FormatError` if it is not a whole archive."""
     name = one_line(str(path))
     with path.open("rb") as file:
         try:

@@ -69,7 +69,7 @@ class Format(NamedTuple):
         return (*tasks, *rollouts)
 
     def claims(self, role: Role) -> bool:
-        """Whether it can tell its own rows in this role."""
+        """Whether it can recognize its own rows in this role."""
         return (self.claim_task if role is Role.TASKS else self.claim_rollout) is not None
 
     def claim(self, role: Role, fields: Fields) -> Claim | None:

@@ -1,4 +1,4 @@
-"""Decodes the rows of a container into objects, one at a time, and reports those that can't be decoded."""
+"""Decodes the rows of a container into objects, one at a time, and reports any that can't be decoded."""
 
 from __future__ import annotations
 

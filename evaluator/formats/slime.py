@@ -125,7 +125,7 @@ def tests_of(fields: Fields) -> JsonValue:
 
 def _task_id(fields: Fields) -> str:
     return field.id_of_prompt(
-        chat.prompt_text(_prompt(fields)), "prompt is missing: add it, for the task is found by it"
+        chat.prompt_text(_prompt(fields)), "prompt is missing: add it, since it identifies the task"
     )
 
 

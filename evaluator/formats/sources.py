@@ -53,7 +53,7 @@ def _meant(word: str, *, remote: bool) -> Iterator[Source]:
         if not remote:
             raise FormatError(f"{one_line(word)}: is only read where it is named on the command line")
         yield from _from_s3(word)
-    elif os.path.isdir(word):  # noqa: PTH112 - a name with a NUL is no directory
+    elif os.path.isdir(word):  # noqa: PTH112 - a name with a NUL is not a directory
         yield from _named(_or_refuse(_in_folder(Path(word)), word, "holds no file of rows"), word)
     elif _PATTERN.search(word) and not os.path.lexists(word):
         yield from _named(_or_refuse(_matching(word), word, "no file matches"), word)

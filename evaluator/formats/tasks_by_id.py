@@ -14,7 +14,7 @@ def tasks_by_id(fields: Fields) -> Iterator[dict[str, JsonValue]] | None:
     """The tasks in such an object, in its order; None if it is something else.
 
     A task without an id gets its key, in the field from which its format reads the id. Raises `RecordError` at the end
-    for values that are no tasks.
+    for values that are not tasks.
     """
     first = next(iter(fields.items()), None)
     if first is None or not isinstance(first[1], dict) or not first[1]:
@@ -32,7 +32,7 @@ def _rows(fields: Fields, name: str) -> Iterator[dict[str, JsonValue]]:
         else:
             wrong.append(key)
     if wrong:
-        raise RecordError(f"{wrong[0]!r} is no task: give an object, as the first id has")
+        raise RecordError(f"{wrong[0]!r} is not a task: give an object, as the first id has")
 
 
 def _is_read(row: Fields, key: str) -> bool:

@@ -93,7 +93,7 @@ def _verdict(fields: Fields) -> tuple[Verdict | None, str | None]:
 
 
 def _task_id(fields: Fields) -> str:
-    missing = "prompt is missing: add it, for the task is found by it"
+    missing = "prompt is missing: add it, since it identifies the task"
     return field.own_id(fields, _IDS) or field.id_of_prompt(read_prompt(fields), missing)
 
 

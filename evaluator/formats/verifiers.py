@@ -45,7 +45,7 @@ def read_task(fields: Fields) -> Task:
 
 
 def read_rollout(fields: Fields) -> Rollout:
-    """One completion. The scale of its reward is the environment's, so that it is no verdict."""
+    """One completion. The scale of its reward is the environment's, so it is not a verdict."""
     if fields.get("completion") is None:
         why = _error(fields.get("error"))
         raise RecordError(f"the rollout failed ({why}) and has no completion" if why else "completion is missing")

@@ -68,7 +68,7 @@ def _passed(fields: Fields) -> tuple[bool | Verdict | None, str | None]:
 
 
 def _task_id(prompt: str) -> str:
-    return field.id_of_prompt(prompt, "input is missing: add the prompt, by which the task is found")
+    return field.id_of_prompt(prompt, "input is missing: add the prompt, which identifies the task")
 
 
 FORMAT = Format(

@@ -1,4 +1,4 @@
-r"""The `exact_match` grader: the completion's answer is one of those that the task accepts.
+r"""The `exact_match` grader: the task accepts the completion's answer.
 
 The task's `answer` is a text, a number, true or false, or a list of these, any of which is right. The reward is 1.0 or
 0.0. The completion's answer is found by `extract` ("whole", "last_line", "boxed"), after `marker`, or as the last match

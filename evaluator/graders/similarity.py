@@ -101,7 +101,7 @@ def _server(config: Config) -> Server:
     if not key and (address is None or config.api_key_env != _KEY_NAME):
         raise _wrong(f"the environment variable {config.api_key_env} is not set: set it to the judge's key")
     if not (key.isascii() and key.isprintable()):
-        raise _wrong(f"the environment variable {config.api_key_env} has characters that no key has")
+        raise _wrong(f"the environment variable {config.api_key_env} has characters that a key can't have")
     return Server(_address(address or _ADDRESS), key, config.api_key_env)
 
 

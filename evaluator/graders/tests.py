@@ -129,7 +129,7 @@ def _wrapped_output(task: Task, cases: list[CaseResult]) -> Iterator[Flag]:
     for case in task.cases:
         if case.also is not None and case.index in passed:
             both = f"both {case.expected[:40]} and {case.also[:40]} pass"
-            yield Flag("wrapped_output", f"{both}: nothing tells which is meant")
+            yield Flag("wrapped_output", f"{both}: nothing says which is meant")
             return
 
 

@@ -69,7 +69,7 @@ class BuildStoppedError(Exception):
 
 
 class Indexer:
-    """Reads a source and, each time it is asked to, what has come since. Not for several threads at once."""
+    """Reads a source and, at each later call, what has come since. Not for several threads at once."""
 
     def __init__(self, source: RolloutSource) -> None:
         self.source = source
@@ -265,7 +265,7 @@ def _opened(source: RolloutSource, file: File) -> FileState:
 
 
 def _is_list_at(path: str, offset: int) -> bool:
-    """Whether the first row is a list: such rows are told apart by their number in the file."""
+    """Whether the first row is a list: such rows are identified by their number in the file."""
     with Path(path).open("rb") as file:
         file.seek(offset)
         return file.read(1) == b"["

@@ -1,4 +1,4 @@
-"""Gives the rows of a source their ordinals and sample ids, and drops those that came before."""
+"""Gives the rows of a source their ordinals and sample ids, and drops repeated ones."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ class ProblemLog:
         self._state.reasons[problem.reason] = self._state.reasons.get(problem.reason, 0) + 1
 
     def save(self) -> None:
-        """Write those that came since the last time. Raises `OSError`."""
+        """Write the new ones. Raises `OSError`."""
         if self._new:
             with self._path.open("ab") as file:
                 file.write(msgspec.json.Encoder().encode_lines(self._new))

@@ -1,7 +1,7 @@
 """An indexed source for readers: what `Run` is for a graded one, with the grades that its rollouts came with.
 
 `connect()` gives the views `rollouts`, `cases` and `tasks` of a run. Their small columns are read from the index; a
-text is read from the source's file, and only for the rows whose text is asked for.
+text is read from the source's file, and only for the rows whose text is needed.
 """
 
 from __future__ import annotations

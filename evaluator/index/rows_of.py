@@ -1,4 +1,4 @@
-"""Turns one row of a file into its rollouts: once for the index, and again when their texts are asked for."""
+"""Turns one row of a file into its rollouts: once for the index, and again when their texts are needed."""
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ class State(msgspec.Struct, kw_only=True):
     """Rows that could not be used, by reason."""
     problems: int = 0
     problem_bytes: int = 0
-    """Of the file with those that are kept."""
+    """Of the file of stored ones."""
     notice: str = ""
     """What happened to the file that its user should know: it was truncated or replaced."""
     began: int = 0

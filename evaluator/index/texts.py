@@ -1,4 +1,4 @@
-"""Reads the texts of a rollout from its file when they are asked for, by its place there."""
+"""Reads the texts of a rollout from its file when they are needed, by its place there."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ class WorkerError(OSError):
 
 
 class Order(msgspec.Struct):
-    """What a process is told to scan."""
+    """What a process has to scan."""
 
     reader: RowReader
     span: Span

@@ -38,12 +38,12 @@ def compute(
     """pass@k of the candidates of each task, `{"pass@1": 0.5}`, and each task's results by its place from 0.
 
     `references`: a task's test code, which runs after the program. `predictions`: its candidates, each a program. `k`:
-    those that some task has too few candidates for are left out. `num_workers` is ignored: as many run at once as this
+    one that some task has too few candidates for is left out. `num_workers` is ignored: as many run at once as this
     process has CPUs. `timeout`: seconds for a candidate with all its tests.
 
     A candidate without a grade (its test code can't be read, the sandbox failed) has `passed` None, is left out of
     pass@k, and gives a warning; pass@k is NaN if no grade remains. Raises `ValueError` if the lengths differ or a
-    prediction is no list, and `SandboxUnavailable` if no sandbox starts.
+    prediction is not a list, and `SandboxUnavailable` if no sandbox starts.
 
     >>> candidates = ["def add(a, b): return a * b", "def add(a, b): return a + b"]
     >>> compute(references=["assert add(2, 3) == 5"], predictions=[candidates], k=[1, 2])[0]
@@ -56,7 +56,7 @@ def compute(
         raise ValueError("a prediction is text: give a list of candidates for each task")
     for place, candidates in enumerate(predictions):
         if not all(isinstance(code, str) for code in candidates):
-            raise ValueError(f"predictions[{place}] has a candidate that is no text: give programs")
+            raise ValueError(f"predictions[{place}] has a candidate that is not text: give programs")
     tasks = [task_or_problem(task_of_code, reference, str(place)) for place, reference in enumerate(references)]
     programs = [(place, code) for place, candidates in enumerate(predictions) for code in candidates]
     found = results_of([(tasks[place], code) for place, code in programs], timeout)

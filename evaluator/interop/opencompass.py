@@ -1,4 +1,4 @@
-"""Evaluators for OpenCompass that grade with Rollscope, under the names of those that they replace:
+"""Evaluators for OpenCompass that grade with Rollscope, under the names of the ones they replace:
 
     from evaluator.interop.opencompass import HumanEvalEvaluator
 

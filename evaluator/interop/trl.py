@@ -121,7 +121,7 @@ class CodeReward(_Reward):
         log_metric: LogMetric | None = None,
         **columns: JsonValue,
     ) -> list[float | None]:
-        """The rewards in the order of `completions`: each is text, or messages of which the last one counts.
+        """The rewards in the order of `completions`: each is text, or messages, and the last one counts.
 
         `columns`: the dataset's, each with one value per completion; those without tests are ignored. A reward is
         None, which TRL leaves out, if the row has no tests, they can't be read (the first time, a warning says so), or

@@ -100,7 +100,7 @@ def compute_score_batch(
     lengths["extra_infos"] = len(infos)
     if len(set(lengths.values())) > 1:
         has = ", ".join(f"{count} {name}" for name, count in lengths.items())
-        raise ValueError(f"{has}: give one of each for a response")
+        raise ValueError(f"{has}: give one of each per response")
     tasks: dict[JsonValue, Task] = {}
     given = enumerate(zip(sources, solutions, truths, infos, strict=True))
     return _scoring(**settings).scores([_row(*each, tasks, place) for place, each in given])

@@ -152,7 +152,7 @@ def side(
 
 
 def compare(a: Side, b: Side) -> Comparison:
-    """Every task of both sides, and the difference over those that can be compared."""
+    """Every task of both sides, and the difference over the comparable ones."""
     tasks = [_compared(task, a, b) for task in dict.fromkeys([*a.outcomes, *b.outcomes])]
     places = {change: place for place, change in enumerate(Change)}
     tasks.sort(key=lambda each: (places[each.change], -abs(each.points or 0)))
@@ -243,7 +243,7 @@ def headline(found: Comparison) -> str:
     if found.better is not None:
         sign, word = (1, "better") if found.better == "b" else (-1, "worse")
         return f"B is {word} by {_points(shown, sign)} over {tasks}{p}"
-    return f"No difference can be told apart from chance: B - A is {_points(shown, 1)} over {tasks}{p}"
+    return f"No difference beyond chance: B - A is {_points(shown, 1)} over {tasks}{p}"
 
 
 def _points(difference: Interval, sign: int) -> str:

@@ -36,7 +36,7 @@ class QueryError(ValueError):
 
 
 class ExportError(ValueError):
-    """An export that can't be made. The message is one line that says why and how to mend it."""
+    """An export that can't be made. The message is one line that says why, and how to fix it."""
 
 
 def is_run(path: Path | str) -> bool:

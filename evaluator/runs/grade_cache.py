@@ -214,7 +214,7 @@ def _bytes_of(connection: sqlite3.Connection) -> int:
 
 
 def _split(key: bytes) -> tuple[int, bytes]:
-    """The row's number, and what tells apart the keys that have the same one."""
+    """The row's number, and what distinguishes keys that have the same one."""
     return int.from_bytes(key[:8], "big", signed=True), key[8:]
 
 
@@ -241,7 +241,7 @@ def _decoded(data: bytes) -> Grade | None:
 
 
 def _first_to_tell(run: str) -> bool:
-    """Whether no process has told yet: a name that the kernel gives once, for as long as this process lives."""
+    """Whether no process has said so yet: a name that the kernel gives once, for as long as this process lives."""
     if run in _told:
         return False
     mine = socket.socket(socket.AF_UNIX)

@@ -11,7 +11,7 @@ from evaluator.sandbox.outcomes import Stream
 from evaluator.sandbox.wire import BrokenFrameError
 
 FREE_S = 0.1
-"""What a test case may take more than its limit, for those that were answered before it in the same time."""
+"""What a test case may take more than its limit, for the ones answered before it in the same time."""
 _MOST_BYTES = 256 * 1024
 _MOST_KIB = 2**53
 

@@ -48,7 +48,7 @@ class Outcome(msgspec.Struct, kw_only=True):
     status: Status
     value: object = None
     right: bool = False
-    """Whether a call returned exactly the value that `run_ahead` was told; `value` is not set then."""
+    """Whether a call returned exactly the value given to `run_ahead`; `value` is not set then."""
     exit_status: int | None = None
     """Negative: the signal that ended it."""
     failure: Traceback | None = None

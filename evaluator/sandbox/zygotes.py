@@ -87,7 +87,7 @@ class Zygote:
         """Called when the process that was taken has its order. Raises `OSError`."""
 
     def stay(self, core: int) -> None:
-        """Called from any thread: keeps it and its children on a core, except those that may start processes."""
+        """Called from any thread: keeps it and its children on a core, except one that may start processes."""
         with contextlib.suppress(OSError):  # it has ended, or the core is not ours any more
             for process in chain(self._process.pid):
                 os.sched_setaffinity(process, {core})

@@ -112,7 +112,7 @@ class _Tracer:
             return None
         self.depth += 1
         known = getattr(frame.f_trace, "__self__", None)
-        if isinstance(known, _Frame):  # a generator that goes on
+        if isinstance(known, _Frame):  # a generator that continues
             known.depth = self.depth
             return known.trace
         self.frames += 1
@@ -312,7 +312,7 @@ class _Run:
         return ""
 
     def _forget(self) -> None:
-        """Loading is no part of the test case."""
+        """Loading is not part of the test case."""
         self.tracer.log.clear()
         self.tracer.steps = self.tracer.frames = self.tracer.depth = 0
 

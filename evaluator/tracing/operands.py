@@ -94,7 +94,7 @@ def _inside(node: ast.AST) -> list[ast.AST]:
     for child in ast.iter_child_nodes(node):
         inner = child
         while isinstance(node, ast.Call) and child is node.func and isinstance(inner, ast.Attribute):
-            inner = inner.value  # a method is no value to show
+            inner = inner.value  # a method is not a value to show
         found.append(inner)
     return found
 

@@ -45,7 +45,7 @@ class Replay(msgspec.Struct, frozen=True):
     outcome: Outcome | None
     """None if nothing was run."""
     right: bool | None = None
-    """Whether the checker accepts what a stdin program printed; None where that can't be told."""
+    """Whether the checker accepts what a stdin program printed; None where that is unknown."""
     refusal: str = ""
     """Why nothing was run, as one line."""
     budget_s: float = 0.0

@@ -125,7 +125,7 @@ def test_what_the_run_kept_whole_is_not_run_again(tmp_path: Path) -> None:
         (27, 23 - len(differing) + 1), (27, 24), (0, 0),
     ]  # fmt: skip
     table = rollscope("audit", tmp_path / "run", "--checkers", "exact,tokens", cwd=tmp_path).stdout
-    assert "22 of them by the answers that the run kept; the others ran once more" in table
+    assert "22 of them by stored answers; the others ran once more" in table
 
 
 @pytest.mark.parametrize(

@@ -153,8 +153,8 @@ def test_rollouts_without_a_reward_are_masked(tmp_path: Path, ask: Ask) -> None:
         ("d.jsonl d.jsonl --to nemo_gym", "give another name"),
         ("nowhere.jsonl out.jsonl --to nemo_gym", "no such file"),
         ("r.jsonl out.jsonl --to nemo_gym --dataset nowhere.jsonl", "no such file"),
-        ("d.jsonl out.jsonl --to evalplus", "d.jsonl: holds tasks, and evalplus is written of rollouts alone"),
-        ("d.jsonl out.jsonl --to verl", "d.jsonl: holds tasks, and verl is written of rollouts alone"),
+        ("d.jsonl out.jsonl --to evalplus", "d.jsonl: holds tasks, but evalplus holds only rollouts"),
+        ("d.jsonl out.jsonl --to verl", "d.jsonl: holds tasks, but verl holds only rollouts"),
     ],
 )
 def test_what_can_not_be_converted_is_reported_and_nothing_is_left(

@@ -149,7 +149,7 @@ def test_a_rollout_whose_task_came_after_the_tasks_were_read_has_its_grade() -> 
         ("", "had {} when it was graded: it was cut off or replaced: use another --out"),
         (
             json.dumps({"task_id": "c", "completion": "x" * 90}) + "\n",
-            "r.jsonl: its first {} bytes are not those that were graded: use another --out",
+            "r.jsonl: its first {} bytes are not the ones that were graded: use another --out",
         ),
     ],
 )

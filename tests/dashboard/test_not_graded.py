@@ -89,7 +89,7 @@ def test_recorded_grades_stand_for_ours_and_are_said_in_the_words_of_their_sourc
     assert "recorded by their judge" in said
     assert "start the dashboard with --dataset" in said
     app = drawn("compare", run="theirs.jsonl")
-    assert "The grades of A and B are those that the rollouts came with." in text(app)
+    assert "The grades of A and B came with the rollouts." in text(app)
     assert component(app, "compare_tasks")["recorded"] == [True, True]
     assert [row["label"] for row in component(app, "compare_tasks")["rows"]] == ["double"]
     assert "1 of 2 rollouts" in text(searched(drawn("rollouts", run="theirs.jsonl", view="search", find="n * n")))

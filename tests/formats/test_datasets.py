@@ -183,7 +183,7 @@ def test_other_objects_hold_no_tasks_by_id(fields):
 
 def test_tasks_by_id_names_the_value_that_is_no_task():
     fields = json.loads((FILES / "tasks_by_id.json").read_text())
-    with pytest.raises(RecordError, match="'total' is no task"):
+    with pytest.raises(RecordError, match="'total' is not a task"):
         list(tasks_by_id(fields | {"total": 2}))
 
 

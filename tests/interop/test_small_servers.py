@@ -116,7 +116,7 @@ def test_colossalais_client_gives_what_check_correctness_gives(colossalai: str) 
 def test_colossalais_client_says_what_no_completion_caused(colossalai: str) -> None:
     assert ask(colossalai, "GET", "/health") == (200, {"status": "ok"})
     assert ask(colossalai, "GET", "/check_correctness").status == 405
-    not_there = r"is no verifier \(HTTP Error 40[45]: .*it ends in /check_correctness"
+    not_there = r"is not a verifier \(HTTP Error 40[45]: .*it ends in /check_correctness"
     for elsewhere in (colossalai, f"{colossalai}/health"):
         with pytest.raises(ConnectionError, match=not_there):
             check_correctness_code_api(IN_OUTS, "", url=elsewhere)

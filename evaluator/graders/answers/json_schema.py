@@ -95,7 +95,7 @@ def _first_error(validator: Any, value: JsonValue) -> ValidationError | None:
 
 
 def _parts(schema: JsonValue) -> Iterator[dict[str, JsonValue]]:
-    """Every object in a schema, itself first, without those that are data."""
+    """Every object in a schema, itself first, except data."""
     waiting = [schema]
     while waiting:
         part = waiting.pop()

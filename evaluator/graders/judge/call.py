@@ -20,7 +20,7 @@ _LARGEST: Final = 4 * 2**20
 _LARGEST_REFUSAL: Final = 64 * 1024
 _AGAIN: Final = (408, 409, 429)
 _SHORTEST_KEY: Final = 8
-"""A shorter key is no secret, and may be any word."""
+"""A shorter key is not a secret, and may be any word."""
 
 
 class Server(msgspec.Struct, frozen=True):

@@ -97,7 +97,7 @@ def _posted(url: str, body: bytes) -> tuple[int, Any]:
             return answer.status, json.load(answer)
     except urllib.error.HTTPError as refusal:
         if refusal.code in (HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED):
-            raise ConnectionError(f"{url} is no verifier ({refusal}): it ends in /check_correctness") from None
+            raise ConnectionError(f"{url} is not a verifier ({refusal}): it ends in /check_correctness") from None
         return refusal.code, refusal.read().decode("utf-8", "replace")
     except urllib.error.URLError as error:
         raise ConnectionError(f"{url}: {error.reason}: is `rollscope serve colossalai` running?") from None

@@ -42,7 +42,7 @@ _NO_ESTIMATE: Final = (
     *(f"/{end}" for end in _ENDS_OF_SPREADS),
     *("_ci_lower", "_ci_upper", "_ci95_lower", "_ci95_upper"),
 )
-"""Endings of fields whose means are no estimates, so that there are no figures of them across repeats."""
+"""Endings of fields whose means are not estimates, so there are no figures of them across repeats."""
 
 
 def aggregate(responses: Sequence[Mapping[str, JsonValue]]) -> AggregateMetrics:

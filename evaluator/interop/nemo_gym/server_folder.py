@@ -63,7 +63,7 @@ def rows_of_file(path: Path) -> list[Row]:
 
 
 def check_readable(folder: Path) -> Iterator[Finding]:
-    """A finding for each malformed file among those that a server is tried with."""
+    """A finding for each malformed file that a server is tried with."""
     for path in (folder / "data" / name for name in _TRIED_FIRST):
         broken = [number for number, line in _lines(path) if not isinstance(decoded(line), dict)]
         if broken:

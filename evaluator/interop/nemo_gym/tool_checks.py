@@ -1,4 +1,4 @@
-"""Tries the tools of a running resource server: its own, and those that its rows offer to the model."""
+"""Tries the tools of a running resource server: its own, and the tools its rows offer to the model."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ def _in_file(code: CodeType, file: str) -> CodeType:
 
 @cache
 def _sources() -> list[tuple[str, str]]:
-    """The modules by dotted name, each after those that it imports."""
+    """The modules by dotted name, each after the ones it imports."""
     inside = resources.files("evaluator.sandbox.inside")
     folders = {"": inside, "assertions.": inside / "assertions"}
     texts = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class SandboxUnavailable(RuntimeError):  # noqa: N818 - a state of the machine, and the name that callers know
-    """This machine has no sandbox. `mend` is one line that says how to fix it."""
+    """This machine has no sandbox. `mend` says in one line how to fix it."""
 
     def __init__(self, reason: str, mend: str) -> None:
         super().__init__(f"no sandbox: {reason}; {mend}")

@@ -51,7 +51,7 @@ def open_files(folder: str) -> Iterator[os.stat_result]:
 
 
 class TooManyMappingsError(Exception):
-    """A list of mappings that is longer than we read: a program can make it long, and its time goes on meanwhile."""
+    """A list of mappings that is longer than we read: a program can make it long, and its time runs on meanwhile."""
 
 
 class Mapped(NamedTuple):
@@ -110,7 +110,7 @@ class Namespace:
         return [f"{self._folder}/{number}" for number in numbers]
 
     def others(self) -> Others:
-        """All except the main process; also those that have ended and that their parent has not waited for."""
+        """All except the main process; also ended ones that their parent has not waited for."""
         running, ticks = -1, 0
         for folder in self.folders():
             try:

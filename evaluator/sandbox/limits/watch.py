@@ -92,7 +92,7 @@ class LimitWatch:
         return max((min(left_s, look_s) if left_s > 0 else look_s) * 1000, 1)
 
     def wall_s(self) -> float:
-        """Seconds since the start, without those that others used and without its waits for a CPU.
+        """Seconds since the start, without the seconds that others used and its waits for a CPU.
 
         Where it shares a core with one of them, it waits while that runs. So that this is not left out twice, they are
         at least those of its CPU time.

@@ -58,7 +58,7 @@ class Watch(Protocol):
     """The observer of a collection."""
 
     def begins(self, requested: int, done: int) -> None:
-        """Called at the start with the number of rollouts to collect, and of those that exist already."""
+        """Called at the start with the number of rollouts to collect, and of existing ones."""
 
     def rolled(self, record: JsonObject) -> None:
         """Called for each rollout, also for a failed one."""

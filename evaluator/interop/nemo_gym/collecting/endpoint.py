@@ -67,7 +67,7 @@ def address_from(given: str | None, environment: Mapping[str, str]) -> Address:
     url = given or environment.get(ADDRESS) or _OPENAI
     key = environment.get(KEY, "").strip()
     if not key.isascii() or not (key.isprintable() or not key):
-        raise CollectError(f"{KEY} has characters that no key has: set it again")
+        raise CollectError(f"{KEY} has characters that a key can't have: set it again")
     if not key and _is_openai(url):
         raise CollectError(f"{url} requires a key: set {KEY}, or name another endpoint with --base-url or {ADDRESS}")
     return Address(url, key)

@@ -114,7 +114,7 @@ class Output:
 
 
 def begin(files: Files, rows: Iterable[bytes], *, resume: bool, tell: Callable[[str], None]) -> Output:
-    """Creates the files or resumes those that exist. `tell` gets a message for each malformed line.
+    """Creates the files, or resumes existing ones. `tell` gets a message for each malformed line.
 
     Raises `CollectError` if they belong to another collection, `OSError` if they can't be written.
     """

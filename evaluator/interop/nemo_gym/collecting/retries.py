@@ -25,7 +25,7 @@ class Backoff(msgspec.Struct, frozen=True):
     longest_s: float = 30.0
 
     def seconds(self, retry: int, requested_s: float | None) -> float:
-        """The wait before a retry, of which the first is 0; `requested_s` is the server's wish."""
+        """The wait before a retry; the first is 0; `requested_s` is the server's wish."""
         spread = random.uniform(0.5, 1.0)  # noqa: S311 - so that rollouts do not all retry at once
         own = min(self.longest_s, self.first_s * 2.0 ** min(retry, 60)) * spread
         return own if requested_s is None else min(max(requested_s, 0.0), _LONGEST_REQUESTED_S)

@@ -14,7 +14,7 @@ class TooLargeError(Exception):
 
 
 class UnfetchedError(Exception):
-    """The other side has to be asked for a part of the message before that is written."""
+    """This side must request a part of the message before that is written."""
 
     def __init__(self, fetch: Callable[[], object]) -> None:
         super().__init__()

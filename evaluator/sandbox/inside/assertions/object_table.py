@@ -30,7 +30,7 @@ class Table:
         """Number by `id`."""
         self.next = 0
         self.untold: list[int] = []
-        """Those dropped here, of which the other side has not heard yet."""
+        """Dropped here, and not yet reported to the other side."""
         self._seen: dict[int, Any] = {}
         self._settled = 0
 
@@ -61,7 +61,7 @@ class Table:
             self._seen.pop(number, None)
 
     def drop_unheld(self) -> list[int]:
-        """Drops objects that only this table holds and that have not changed; returns the numbers to tell."""
+        """Drops objects that only this table holds and that have not changed; returns the numbers to report."""
         for number in list(self.objects):  # containers have lower numbers than their contents
             unheld = sys.getrefcount(self.objects[number]) <= _OWN_REFERENCES
             if unheld and _unchanged(self.objects[number], self._seen[number]):
