@@ -9,16 +9,16 @@ import subprocess
 import sys
 from functools import cache
 
-from evaluator.engines.local_hand import LocalHand
-from evaluator.engines.messages import Done, Frames, Proof, Ready, Setup, Work, framed, packed, to_hand
 from evaluator.model import CaseResult, Grade, Kind, Rollout, Verdict
 from evaluator.runs.columns import columns_of
 from evaluator.sandbox import Settings, Way
+from evaluator.workers.messages import Done, Frames, Proof, Ready, Setup, Work, framed, packed, to_worker
+from evaluator.workers.process_client import ProcessClient
 
 _LAYERS = ("userns", "pidns", "mntns", "netns", "ipcns", "rlimits", "seccomp", "landlock")
 
 
-class InstantHand(LocalHand):
+class InstantWorker(ProcessClient):
     """The caller's end of it."""
 
     @staticmethod
@@ -56,7 +56,7 @@ def main(descriptor: int) -> None:
 
     while data := connection.recv(1 << 20):
         for body in frames.feed(data):
-            message = to_hand(body)
+            message = to_worker(body)
             if isinstance(message, Setup):
                 connection.sendall(framed(Ready(Proof(Settings(way=Way.NAMESPACES)))))
             elif isinstance(message, Work):

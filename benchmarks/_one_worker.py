@@ -7,9 +7,9 @@ import sys
 import _workloads
 
 from evaluator import Task
-from evaluator.engines.worker import Worker
 from evaluator.options import Options
 from evaluator.sandbox import Sandbox
+from evaluator.workers.worker import Worker
 
 TESTS = 10
 KINDS = ("call", "stdin", "stdin under a header")

@@ -1,7 +1,7 @@
 """What a completion takes, and each of its test cases, in counts that hardly depend on the machine.
 
 First those that need nothing but the kernel, from completions with 2 and with 12 test cases;
-`tests/engines/test_counts.py` sets a limit to each. Then, where they are installed and allowed, what `perf` counts in
+`tests/workers/test_counts.py` sets a limit to each. Then, where they are installed and allowed, what `perf` counts in
 all processes and `strace` in the grading thread for a completion of ten test cases: the difference between two runs of
 one worker with fewer and more completions.
 """
@@ -21,7 +21,7 @@ import _report
 import _workloads
 from _one_worker import KINDS, tasks_of
 
-from tests.engines.counting import Counts, counted, slope
+from tests.workers.counting import Counts, counted, slope
 
 _FEW = 50
 _EVENTS = {

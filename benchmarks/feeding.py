@@ -15,12 +15,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 import _report
-from _instant_worker import InstantHand
+from _instant_worker import InstantWorker
 
-from evaluator.engines.local import grade_batches
 from evaluator.formats import load_rollouts, load_tasks
 from evaluator.runs.schema import Manifest
 from evaluator.runs.writing import RunWriter
+from evaluator.workers.engine import Engine
+from evaluator.workers.grade_stream import grade_batches
 
 _TARGET_MS = 0.15
 _CODE = "\n".join(f"line_{number} = int(input())" for number in range(30))
@@ -55,7 +56,9 @@ def fed(folder: Path, count: int, workers: int) -> Fed:
         for task in tasks:
             writer.add_task(task, task.cases)
         rollouts = load_rollouts(rollouts_file)
-        for batch in grade_batches(tasks, rollouts, workers=workers, columns=True, start=InstantHand):
+        for batch in grade_batches(
+            tasks, rollouts, workers=workers, columns=True, engine=Engine(InstantWorker, workers)
+        ):
             writer.add_columns(batch.places, batch.columns, batch.verdicts)
             graded += len(batch)
             if not half and graded >= count // 2:  # by now all workers have started

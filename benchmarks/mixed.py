@@ -20,10 +20,10 @@ from typing import NamedTuple
 import _report
 import msgspec
 
-from evaluator.engines import local
 from evaluator.model import Grade, Kind, Rollout, Task
 from evaluator.options import Options
 from evaluator.sandbox import Settings, Way
+from evaluator.workers import grade_stream
 from tests.attacks.corpus import MARK, Attack, Honest, attacks, honest, tasks
 from tests.attacks.left_behind import become_heir, new_since, what_is_there
 
@@ -89,7 +89,7 @@ def _graded(scale: float, workers: int, settings: Settings, marks: Path) -> Tall
     looks = {max(1, round(share * number)) for share in _LOOKS}
     tally = Tally(Counter(), Counter(), Counter(), [], 0.0)
     began = time.perf_counter()
-    graded = local.grade_all(_every_task(), _rollouts(scale, marks), Options(sandbox=settings), workers=workers)
+    graded = grade_stream.grade_all(_every_task(), _rollouts(scale, marks), Options(sandbox=settings), workers=workers)
     for done, (_, grade, _row) in enumerate(graded, 1):
         _count(grade, tally)
         if done in looks:

@@ -6,7 +6,6 @@ grade(task, "def add(a, b): return a + b").reward
 """
 
 from evaluator.api import agrade, configure, grade, grade_all
-from evaluator.engines.hands import EngineError
 from evaluator.extras import MissingExtraError
 from evaluator.file_grading import GradedFile, grade_file
 from evaluator.formats import FormatError, load_rollouts, load_tasks
@@ -24,6 +23,7 @@ from evaluator.model import (
 )
 from evaluator.sandbox import SandboxUnavailable
 from evaluator.version import VERSION
+from evaluator.workers.engine import EngineError
 
 __version__ = VERSION
 

@@ -9,14 +9,14 @@ from typing import Unpack
 
 import msgspec
 
-from evaluator.engines import local, warm
-from evaluator.engines.choice import EngineName, engine_named
-from evaluator.engines.kept_grades import cache_settings
-from evaluator.engines.room import MACHINE_WIDE
-from evaluator.engines.single import Place, agrade_one, grade_one
-from evaluator.engines.workers import WORKERS
 from evaluator.model import Grade, Kind, Rollout, Task
 from evaluator.options import Given, Options, options_of, with_preamble
+from evaluator.workers import grade_stream, pool
+from evaluator.workers.cached_grades import cache_settings
+from evaluator.workers.choice import EngineName, Place, engine_named, place_of
+from evaluator.workers.single import agrade_one, grade_one
+from evaluator.workers.slots import MACHINE_WIDE
+from evaluator.workers.worker_count import WORKERS
 
 
 def configure(*, workers: int | None = None, machine_wide: bool | None = None) -> None:
@@ -29,7 +29,7 @@ def configure(*, workers: int | None = None, machine_wide: bool | None = None) -
         workers: How many for single calls, for reward functions, and for `grade_all` where it is not told. None: as
             it was; without it one per CPU, within the control group's quota and the free memory.
         machine_wide: Whether single calls and reward functions of all processes of this user share these workers'
-            room, so that 16 reward processes together run no more at once than one would. None: as it was; without
+            slots, so that 16 reward processes together run no more at once than one would. None: as it was; without
             it they do. `grade_all`, `grade_file` and `rollscope grade` never do.
 
     Raises:
@@ -41,7 +41,7 @@ def configure(*, workers: int | None = None, machine_wide: bool | None = None) -
         os.environ[WORKERS] = str(workers)
     if machine_wide is not None:
         os.environ[MACHINE_WIDE] = "yes" if machine_wide else "no"
-    warm.close()
+    pool.close()
 
 
 def grade(
@@ -192,8 +192,8 @@ def grade_all(
         ValueError: `workers` is negative. What `rollouts` raises while it is read is raised here too.
     """
     options = msgspec.structs.replace(options_of(options, given), cache=cache_settings(cache))
-    hands = engine_named(engine, address, options, workers)
+    found_engine = engine_named(*place_of(engine, address, options), options, workers)
     if options.preamble is not None:
         tasks = [with_preamble(task, options) for task in (tasks.values() if isinstance(tasks, Mapping) else tasks)]
-    graded = local.grade_all(tasks, rollouts, options, workers=workers, engine=hands)
+    graded = grade_stream.grade_all(tasks, rollouts, options, workers=workers, engine=found_engine)
     return (each.grade for each in graded)

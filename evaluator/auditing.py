@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from evaluator.checkers import get_checker
-from evaluator.engines.local import grade_all
 from evaluator.graders import GraderError, grader_of
 from evaluator.graders.audit import components_of_kept
 from evaluator.model import CaseResult, Component, Grade, Kind, Rollout, Task, Verdict
 from evaluator.options import Options
+from evaluator.workers.grade_stream import grade_all
 
 if TYPE_CHECKING:
     from evaluator.runs.reading import Run

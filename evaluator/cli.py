@@ -99,10 +99,10 @@ def grade(
 ) -> int:
     """Grade rollouts and keep the grades as a run."""
     from evaluator.commands import grader_option, grading, preamble_option
-    from evaluator.file_grading import cache_of, grade_file, limits_of
+    from evaluator.file_grading import grade_file
     from evaluator.formats.readings import map_of
     from evaluator.formats.sources import resolve
-    from evaluator.options import Options, Settings
+    from evaluator.options import Options, Settings, limits_of
 
     if (resume or only) and out is None:
         raise CommandError("--resume and --only need an existing run: name it with --out RUN")
@@ -128,7 +128,7 @@ def grade(
         dataset_format=dataset_format,
         dataset_map=map_of(dataset_map, "--dataset-map"),
         limit=limit,
-        cache=cache_of(cache),
+        cache=grading.cache_of(cache),
         options=options,
     )
     return grading.grade(job, as_json=json)
@@ -226,8 +226,8 @@ def check(
 @app.command()
 def serve(
     system: Annotated[
-        Literal["agentfly", "colossalai", "nemo-gym", "sandbox-fusion"],
-        typer.Argument(help="The system whose server to replace."),
+        Literal["grades", "nemo-gym", "agentfly", "colossalai", "sandbox-fusion"],
+        typer.Argument(help="grades: for ROLLSCOPE_SERVER. Else the system whose server to replace."),
     ],
     *,
     host: Annotated[str | None, typer.Option(help="Address to listen on. [default: 127.0.0.1]")] = None,
@@ -241,12 +241,13 @@ def serve(
         typer.Option(metavar="S", help="Longest time-out a request may set. [default: 60] Not for agentfly."),
     ] = None,
     config: Annotated[Path | None, typer.Option(help="Limits per program; for nemo-gym, server fields.")] = None,
+    token_file: Annotated[Path | None, typer.Option(help="grades: clients must send what this file says.")] = None,
     profile: Annotated[bool, typer.Option(help="nemo-gym: report at the end where verification time went.")] = False,
 ) -> int:
-    """Answer over HTTP as another system's server does."""
+    """Grade over HTTP: for ROLLSCOPE_SERVER, or as another system's server does."""
     from evaluator.commands import serving
 
-    options = serving.ServerOptions(host, port, allowed_host or (), max_timeout, config, profile)
+    options = serving.ServerOptions(host, port, allowed_host or (), max_timeout, config, profile, token_file)
     return serving.serve(system, options)
 
 

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final
 
 from evaluator.auditing import Audit, Differing, Payer, audit_options
-from evaluator.engines.local import grade_all
 from evaluator.extraction import EXTRACTORS, extracted_by_others
 from evaluator.model import Grade, Kind, Rollout, Verdict
+from evaluator.workers.grade_stream import grade_all
 
 if TYPE_CHECKING:
     from evaluator.runs.reading import Run

@@ -5,56 +5,40 @@ It knows nothing of terminals, signals and pages. Callers watch it through funct
 
 from __future__ import annotations
 
-import itertools
 import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from datetime import UTC, datetime
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Unpack
+from typing import TYPE_CHECKING, Unpack
 
 import msgspec
 
 from evaluator.checkers import get_checker
-from evaluator.engines import local
-from evaluator.engines.choice import EngineName, engine_named
-from evaluator.engines.kept_grades import cache_settings
-from evaluator.formats import (
-    FileLike,
-    Files,
-    FormatError,
-    OnProblem,
-    Problem,
-    Source,
-    dataset_hash,
-    load_rollouts,
-    require_rows,
-)
-from evaluator.formats.dataset import Dataset, load_dataset, load_with_prompts
-from evaluator.formats.growth import Extent, extent_after, same_files
-from evaluator.formats.nemo_gym_sidecars import tasks_file
-from evaluator.formats.readings import dataset_reading, map_of, map_text, rollouts_format
+from evaluator.formats import FileLike, Files, OnProblem, Problem, dataset_hash
+from evaluator.formats.readings import map_of, map_text
 from evaluator.formats.sources import resolve, source_names
-from evaluator.graders import get_grader, needs_tasks, shown_cases
+from evaluator.graders import get_grader, shown_cases
 from evaluator.graders.spec import anchored
-from evaluator.model import Grade, Limits, Rollout, Verdict
+from evaluator.grading_inputs import Inputs, Reading
+from evaluator.model import Grade
 from evaluator.options import Given, Options, Settings, options_of, with_preamble
 from evaluator.runs.files import RunError, is_run, read_manifest
+from evaluator.runs.names import default_run
+from evaluator.runs.remaining import Remaining, chosen_again
 from evaluator.runs.resuming import folder_from
-from evaluator.runs.schema import Manifest, sample_key
+from evaluator.runs.schema import Manifest
 from evaluator.sandbox import SandboxUnavailable, python_version
 from evaluator.version import VERSION
+from evaluator.workers.batches import Batch
+from evaluator.workers.cached_grades import cache_settings
+from evaluator.workers.choice import EngineName, engine_named, place_of
+from evaluator.workers.engine import EngineError
+from evaluator.workers.grade_stream import grade_batches
 
 if TYPE_CHECKING:
     from evaluator.runs.writing import RunWriter
-
-_SUFFIXES: Final = (
-    ".gz", ".zst", ".bz2", ".xz", ".jsonl", ".ndjson", ".json", ".parquet", ".csv", ".tsv", ".eval", ".rollouts",
-)  # fmt: skip
-_VIRTUAL_PER_RESIDENT: Final = 4
-_JUDGE_FAILED: Final = "verdict = 'unknown' AND list_contains(flags, 'judge_failed')"
-"""These have no reward because a judge did not answer, which it may by now."""
 
 
 class GradedFile(msgspec.Struct, frozen=True):
@@ -151,31 +135,15 @@ def grade_file(
     files = resolve(rollouts)
     words = source_names(files)
     run = default_run(Path(words[0])) if out is None else Path(out)
-    options = options_of(options, given)
-    earlier: Manifest | None = None
-    if resume or only:
-        if out is None:
-            raise RunError("resume and only are about a run: name its directory with out")
-        if is_run(run):
-            earlier = read_manifest(run)
-            options = _as_before(options, earlier.options)
-            if not dataset_format and not dataset_map:
-                dataset_format, dataset_map = earlier.dataset_format, map_of(earlier.dataset_map)
-        elif only:
-            raise RunError(f"--only: {run} is no run: grade it first")
-    if options.checker is not None:
-        get_checker(options.checker)
-    options = msgspec.structs.replace(
-        options,
-        grader=_grader_text(options.grader),
-        sandbox=_anchored(options.sandbox),
-        cache=cache_settings(cache, reads=only is None),
-    )
-    tasks = _dataset_files(files, dataset, format, options.grader)
-    extent, grown = _extent(tasks, files, options.grader, earlier)
+    earlier = _earlier(out, resume=resume, only=only)
+    if earlier is not None and not dataset_format and not dataset_map:
+        dataset_format, dataset_map = earlier.dataset_format, map_of(earlier.dataset_map)
+    options = _settled(options_of(options, given), earlier, cache, reads=only is None)
+    inputs = Inputs(files, dataset, Reading(format, field_map), Reading(dataset_format, dataset_map), options.grader)
+    extent, grown = inputs.extent(earlier)
     manifest = Manifest(
-        dataset=str(dataset or source_names(tasks)[0]),
-        dataset_hash=extent.digest if extent else dataset_hash(tasks),
+        dataset=str(dataset or source_names(inputs.tasks)[0]),
+        dataset_hash=extent.digest if extent else dataset_hash(inputs.tasks),
         dataset_bytes=extent.size if extent else None,
         rollouts=words[0],
         more_rollouts=tuple(words[1:]),
@@ -194,154 +162,108 @@ def grade_file(
         only=only,
         cache=_cache_text(cache),
     )
-
-    def bad_line(problem: Problem) -> None:
-        manifest.add_problem(
-            problem.path, problem.line, problem.message, problem.snippet, offset=problem.offset, reason=problem.reason
-        )
-        if on_problem is not None:
-            on_problem(problem)
-
-    data = _dataset(manifest, files, tasks, field_map, dataset_map, bad_line)
-    given_tasks = [with_preamble(task, options) for task in data.tasks]
-    rows_format = rollouts_format(format, dataset_format)
-    found = load_rollouts(files, rows_format, field_map=field_map, on_problem=bad_line)
-    found = itertools.islice(data.named(require_rows(found, files)), limit)
-    again = _chosen_again(run, only) if only else None
-    hands = engine_named(engine, address, options, workers)
+    bad_lines = _BadLines(manifest, on_problem)
+    data = inputs.read_tasks(bad_lines.add)
+    tasks = [with_preamble(task, options) for task in data.tasks]
+    found = inputs.read_rollouts(data, limit, bad_lines.add)
+    again = chosen_again(run, only) if only else None
+    found_engine = engine_named(*place_of(engine, address, options), options, workers)
     writer = RunWriter.create(run, manifest, resume=resume or bool(only), grown=grown)
-    manifest = writer.manifest  # of a resumed run, the one that is there
-    try:
-        for task in given_tasks:
+    bad_lines.manifest = writer.manifest  # of a resumed run, the one that is there
+    stop = stop or threading.Event()
+    with _closing(writer):
+        for task in tasks:
             writer.add_task(task, shown_cases(task, options.grader))
-        wanted = _Wanted(found, writer, again, resume=resume)
-        stop = stop or threading.Event()
+        remaining = Remaining(found, writer, again, resume=resume)
         if on_start is not None:
-            on_start(wanted.total(limit, files))
-        began, graded, cached = time.monotonic(), 0, 0
-        batches = local.grade_batches(
-            given_tasks,
-            iter(wanted),
-            options,
-            workers=workers,
-            stop=stop,
-            on_wait=writer.flush_when_due,
-            columns=True,
-            engine=hands,
-        )
-        for batch in batches:
-            writer.add_columns([wanted.row(place) for place in batch.places], batch.columns, batch.verdicts)
-            graded += len(batch)
-            cached += batch.cached
-            manifest.cached += batch.cached
-            if on_verdicts is not None:
-                on_verdicts(batch.verdicts)
-            if on_grade is not None:
-                for grade in batch.grades:
-                    on_grade(grade)
+            on_start(remaining.total(limit, [file.path for file in files]))
+        began = time.monotonic()
+        batches = grade_batches(
+            tasks, iter(remaining), options, workers=workers, stop=stop, on_wait=writer.flush_when_due, columns=True,
+            engine=found_engine,
+        )  # fmt: skip
+        graded, cached = _write(batches, remaining, writer, on_grade, on_verdicts)
         writer.close("stopped" if stop.is_set() else "finished")
         seconds = time.monotonic() - began
-        return GradedFile(run, graded, seconds, stop.is_set(), manifest.problems_total, cached)
-    except SandboxUnavailable:
-        writer.discard()
+        return GradedFile(run, graded, seconds, stop.is_set(), writer.manifest.problems_total, cached)
+
+
+def _write(
+    batches: Iterator[Batch],
+    remaining: Remaining,
+    writer: RunWriter,
+    on_grade: Callable[[Grade], object] | None,
+    on_verdicts: Callable[[Mapping[str, int]], object] | None,
+) -> tuple[int, int]:
+    """Puts the grades into the run as they arrive; how many, and how many of them are from the cache."""
+    graded = cached = 0
+    for batch in batches:
+        writer.add_columns([remaining.row(place) for place in batch.places], batch.columns, batch.verdicts)
+        graded += len(batch)
+        cached += batch.cached
+        writer.manifest.cached += batch.cached
+        if on_verdicts is not None:
+            on_verdicts(batch.verdicts)
+        if on_grade is not None:
+            for grade in batch.grades:
+                on_grade(grade)
+    return graded, cached
+
+
+@contextmanager
+def _closing(writer: RunWriter) -> Iterator[None]:
+    """Keeps what was graded, however this ends; a new run of which nothing was graded is removed again."""
+    try:
+        yield
+    except (SandboxUnavailable, EngineError):
+        if not writer.manifest.counts:
+            writer.discard()
         raise
     finally:
         writer.close("stopped")  # no effect after a good end
 
 
-def limits_of(timeout: float | None, memory: float | None) -> Limits:
-    """The limits for `--timeout` seconds and `--memory` MiB. Raises `RecordError` for a bad number."""
-    limits = Limits()
-    changes: dict[str, float] = {}
-    if timeout is not None:
-        changes |= {"wall_s": timeout, "cpu_s": timeout, "total_s": max(limits.total_s, timeout)}
-    if memory is not None:
-        changes |= {"memory_mb": memory, "virtual_mb": max(limits.virtual_mb, _VIRTUAL_PER_RESIDENT * memory)}
-    return limits.replaced(changes)
+class _BadLines:
+    """Notes lines that can't be used, in the run and for the caller."""
+
+    def __init__(self, manifest: Manifest, on_problem: OnProblem | None) -> None:
+        self.manifest = manifest
+        self._on_problem = on_problem
+
+    def add(self, problem: Problem) -> None:
+        self.manifest.add_problem(
+            problem.path, problem.line, problem.message, problem.snippet, offset=problem.offset, reason=problem.reason
+        )
+        if self._on_problem is not None:
+            self._on_problem(problem)
 
 
-def cache_of(text: str | None) -> str | bool | None:
-    """The `cache` of `grade_file` for `--cache`: a folder, or `none`; the user's own if the option was not given."""
-    return True if text is None else None if text in ("none", "") else text
-
-
-def default_run(rollouts: Path) -> Path:
-    """`runs/<stem>-<UTC time>`, with a number at its end where there is one by that name."""
-    base = run_stem(rollouts)
-    base = base.with_name(f"{base.name}-{datetime.now(UTC).strftime('%Y%m%dT%H%M%SZ')}")
-    names = itertools.chain([base], (base.with_name(f"{base.name}-{number}") for number in itertools.count(2)))
-    return next(path for path in names if not path.exists())
-
-
-def run_stem(rollouts: Path) -> Path:
-    """`runs/<stem>`: the name of a run of these rollouts up to the time in it."""
-    stem = rollouts.name
-    for suffix in _SUFFIXES:
-        stem = stem.removesuffix(suffix)
-    if {*stem} & {*"*?["}:
-        stem = rollouts.parent.name
-    return Path("runs") / (stem.strip("*?[]-") or "rollouts")
-
-
-def count_lines(path: Path) -> int | None:
-    """How many lines a plain file of JSON lines has; None for other files, which would have to be read for it."""
-    if path.suffix != ".jsonl":
+def _earlier(out: str | Path | None, *, resume: bool, only: str | None) -> Manifest | None:
+    """Of the run that is resumed, or graded again in part; None for a new one. Raises `RunError`."""
+    if not (resume or only):
         return None
-    count, last = 0, b"\n"
-    with path.open("rb") as file:
-        for chunk in iter(lambda: file.read(1 << 20), b""):
-            count, last = count + chunk.count(b"\n"), chunk[-1:]
-    return count + (last != b"\n")
+    if out is None:
+        raise RunError("resume and only are about a run: name its directory with out")
+    if is_run(Path(out)):
+        return read_manifest(Path(out))
+    if only:
+        raise RunError(f"--only: {out} is not a run: grade it first")
+    return None
 
 
-class _Wanted:
-    """The rollouts to grade, as a stream, with the ordinal that each one has in its file."""
-
-    def __init__(self, rollouts: Iterator[Rollout], writer: RunWriter, again: set[int] | None, *, resume: bool) -> None:
-        self._rollouts = rollouts
-        self._again = again
-        self._run = writer.path
-        resume = resume and again is None
-        unanswered = _samples_where(writer.path, _JUDGE_FAILED) if resume else set()
-        self._done = writer.graded_samples() - unanswered if resume else set()
-        self._rows: dict[int, int] = {}
-        if again is not None or unanswered:
-            writer.regrade()
-
-    def __iter__(self) -> Iterator[Rollout]:
-        places = itertools.count()
-        chosen = bool(self._done) or self._again is not None
-        for row, rollout in enumerate(self._rollouts):
-            if chosen:
-                key = sample_key(rollout.task_id, rollout.sample_id)
-                if key in self._done or (self._again is not None and key not in self._again):
-                    continue
-            self._rows[next(places)] = row
-            yield rollout
-
-    def row(self, place: int) -> int:
-        """The ordinal in the file of the rollout at a place of this stream; to be called once for each."""
-        return self._rows.pop(place)
-
-    def total(self, limit: int | None, files: list[Source]) -> int | None:
-        """About how many they are; None where that would take reading the files."""
-        again, done = self._again, self._done
-        if limit is not None and (again or done):
-            within = _samples_where(self._run, f'"row" < {limit}')  # a grade of a later rollout is not one fewer to do
-            again, done = (None if again is None else again & within), done & within
-        if again is not None:
-            return len(again)
-        counts = [count_lines(file.path) for file in files]
-        total = None if None in counts else sum(count for count in counts if count is not None)
-        known = [count for count in (total, limit) if count is not None]
-        return max(min(known) - len(done), 0) if known else None
-
-
-def _as_before(options: Options, earlier: Options) -> Options:
-    """The options of a resumed run: what is not given holds as before."""
-    kept = ("grader", "checker", "preamble")
-    changes = {name: getattr(earlier, name) for name in kept if getattr(options, name) is None}
-    return msgspec.structs.replace(options, **changes)
+def _settled(options: Options, earlier: Manifest | None, cache: bool | str | Path | None, *, reads: bool) -> Options:
+    """With full paths, and what holds of an earlier run where it is not given. Raises `CheckerError`, `GraderError`."""
+    if earlier is not None:
+        kept = [name for name in ("grader", "checker", "preamble") if getattr(options, name) is None]
+        options = msgspec.structs.replace(options, **{name: getattr(earlier.options, name) for name in kept})
+    if options.checker is not None:
+        get_checker(options.checker)
+    return msgspec.structs.replace(
+        options,
+        grader=_grader_text(options.grader),
+        sandbox=_anchored(options.sandbox),
+        cache=cache_settings(cache, reads=reads),
+    )
 
 
 def _grader_text(grader: str | None) -> str | None:
@@ -365,67 +287,3 @@ def _anchored(settings: Settings) -> Settings:
         return settings
     path = os.path.abspath(Path(settings.python).expanduser())  # noqa: PTH100 - a link is a virtual environment's
     return msgspec.structs.replace(settings, python=path)
-
-
-def _dataset_files(
-    files: list[Source], dataset: FileLike | None, format_name: str | None, grader: str | None
-) -> list[Source]:
-    """The rollouts again where these alone are graded, by what they came with."""
-    if dataset is not None:
-        return resolve(dataset)
-    found = tasks_file(files[0].path, format_name) if len(files) == 1 else None
-    if found is None and needs_tasks(grader):
-        raise FormatError(f"{files[0]}: has no tests: name the dataset with its tasks as well")
-    return files if found is None or found == files[0].path else resolve(found)
-
-
-def _extent(
-    tasks: list[Source], files: list[Source], grader: str | None, earlier: Manifest | None
-) -> tuple[Extent | None, bool]:
-    """What there is of rollouts that are the dataset too; and whether the run's tasks may be more than before.
-
-    Raises `FormatError` if the rollouts are the dataset, and are not those of before with perhaps more at their end.
-    """
-    if not same_files(tasks, files):
-        return None, not needs_tasks(grader) and earlier is not None and dataset_hash(tasks) == earlier.dataset_hash
-    size = earlier.dataset_bytes if earlier is not None else None
-    before = Extent(size, earlier.dataset_hash) if earlier is not None and size else Extent(0, "")
-    return extent_after(files, before), size is not None
-
-
-def _dataset(
-    manifest: Manifest,
-    rollouts: list[Source],
-    tasks: list[Source],
-    field_map: Mapping[str, str] | None,
-    dataset_map: Mapping[str, str] | None,
-    tell: OnProblem,
-) -> Dataset:
-    own, of_rollouts = (manifest.dataset_format, dataset_map), (manifest.format, field_map)
-    name, names = dataset_reading(tasks[0], own, of_rollouts)
-    if needs_tasks(manifest.options.grader):
-        return load_dataset(tasks, name, field_map=names, on_problem=tell)
-    return load_with_prompts(
-        rollouts,
-        tasks,
-        rollouts_format=rollouts_format(manifest.format, manifest.dataset_format),
-        dataset_format=name,
-        field_map=field_map,
-        dataset_map=names,
-    )
-
-
-def _chosen_again(run: Path, only: str) -> set[int]:
-    """The keys of the samples in the run that have these verdicts or meet this condition."""
-    words = [word.strip() for word in only.split(",")]
-    if set(words) <= {verdict.value for verdict in Verdict}:
-        only = f"verdict IN ({', '.join(map(repr, words))})"
-    return _samples_where(run, only)
-
-
-def _samples_where(run: Path, condition: str) -> set[int]:
-    from evaluator.runs.reading import Run, rows_where
-
-    with Run.open(run).connect() as connection:
-        chosen = rows_where(connection, "rollouts", condition).project("task_id, sample_id").fetchall()
-    return {sample_key(task_id, sample_id) for task_id, sample_id in chosen}

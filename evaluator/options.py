@@ -5,12 +5,13 @@ key in the cache.
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Any, Literal, TypedDict
+from typing import Any, Final, Literal, TypedDict
 
 import msgspec
 
 from evaluator.model import Limits, Task
 
+_VIRTUAL_PER_RESIDENT: Final = 4
 Strictness = Literal["strict", "degraded"]
 Isolation = Literal["completion", "test"]
 Unverified = Literal["keep", "unknown"]
@@ -39,7 +40,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CacheSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a run keeps its grades, and those of earlier runs: see `evaluator.engines.kept_grades`."""
+    """Where a run keeps its grades, and those of earlier runs: see `evaluator.workers.cached_grades`."""
 
     folder: str
     run: str
@@ -93,6 +94,17 @@ def options_of(options: Options | None, given: Given) -> Options:
     return msgspec.structs.replace(options or Options(), **changes)
 
 
+def limits_of(timeout: float | None, memory: float | None) -> Limits:
+    """The limits for `--timeout` seconds and `--memory` MiB. Raises `RecordError` for a bad number."""
+    limits = Limits()
+    changes: dict[str, float] = {}
+    if timeout is not None:
+        changes |= {"wall_s": timeout, "cpu_s": timeout, "total_s": max(limits.total_s, timeout)}
+    if memory is not None:
+        changes |= {"memory_mb": memory, "virtual_mb": max(limits.virtual_mb, _VIRTUAL_PER_RESIDENT * memory)}
+    return limits.replaced(changes)
+
+
 def with_preamble(task: Task, options: Options) -> Task:
     """The task as these options have it."""
     return task if options.preamble is None else msgspec.structs.replace(task, preamble=options.preamble)
@@ -102,3 +114,11 @@ def by_name(options: Options) -> dict[str, Any]:
     """All but the cache, by name; of the sandbox its strictness as `sandbox`, and its Python as `interpreter`."""
     found = {name: getattr(options, name) for name in Options.__struct_fields__ if name != "cache"}
     return found | {"sandbox": options.sandbox.strictness, "interpreter": options.sandbox.python}
+
+
+def choices(options: Options) -> list[tuple[str, str]]:
+    """The options that are a choice between words, or yes or no, to be shown: names and values."""
+    shown = {False: "no", True: "yes"}
+    others = ("limits", "checker", "grader", "preamble", "sandbox", "interpreter")
+    found = {name: value for name, value in by_name(options).items() if name not in others}
+    return [(name.replace("_", " "), shown.get(value, str(value))) for name, value in found.items()]

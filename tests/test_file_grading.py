@@ -12,10 +12,11 @@ import pytest
 
 from evaluator import FormatError, Grade, GradedFile, grade_file
 from evaluator.checkers import CheckerError
-from evaluator.file_grading import count_lines, default_run
 from evaluator.formats import Problem
 from evaluator.graders import GraderError
+from evaluator.runs.names import default_run
 from evaluator.runs.reading import QueryError, Run, RunError
+from evaluator.runs.remaining import count_lines
 from evaluator.runs.schema import MAX_PROBLEMS
 from evaluator.sandbox import InterpreterError, Settings
 
@@ -220,7 +221,7 @@ def test_rewards_that_came_with_the_rollouts_need_no_dataset() -> None:
             "has no tasks",
         ),
         (lambda: grade_file("r.jsonl", "d.jsonl", resume=True), RunError, "name its directory with out"),
-        (lambda: grade_file("r.jsonl", "d.jsonl", out="run", only="passed"), RunError, "run is no run"),
+        (lambda: grade_file("r.jsonl", "d.jsonl", out="run", only="passed"), RunError, "run is not a run"),
         (
             lambda: grade_file("r.jsonl", "d.jsonl", out="run", sandbox=Settings(python="no")),
             InterpreterError,

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 import pytest
 
 from evaluator import long_numbers
-from evaluator.engines.worker import Worker
 from evaluator.formats import apps, livecodebench, nemo_gym
 from evaluator.formats.trainer_tests import task_from
 from evaluator.given_tests import About, cases_from
@@ -13,6 +12,7 @@ from evaluator.graders.lint import lint
 from evaluator.model import Mode, Rollout, Task, TestCase
 from evaluator.options import Options
 from evaluator.sandbox import Sandbox
+from evaluator.workers.worker import Worker
 
 ANY = About("f")
 CALLS = [  # inputs, outputs, what the row says, and each case's input, output and other reading

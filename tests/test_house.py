@@ -29,7 +29,7 @@ BASE = {
 RECORDS = BASE | {"metrics", "import_headers", "invisible", "recorded", "retry_after", "verdict_colours", "version"}
 GRADING = {"sandbox", "assertions", "checkers", "flags", "extraction"}
 LIBRARY = RECORDS | GRADING | {
-    "graders", "engines", "api", "file_grading", "auditing", "extractor_audit", "references", "report", "formats",
+    "graders", "workers", "api", "file_grading", "auditing", "extractor_audit", "references", "report", "formats",
     "runs", "index",
 }  # fmt: skip
 MAY_IMPORT = {
@@ -44,10 +44,11 @@ MAY_IMPORT = {
     "report": RECORDS | {"runs"},
     "index": RECORDS | {"formats", "runs", "extraction"},
     "graders": RECORDS | GRADING,
-    "engines": RECORDS | {"graders", "sandbox", "runs"},
-    "api": RECORDS | {"graders", "sandbox", "engines"},
-    "tracing": RECORDS | GRADING | {"graders", "engines"},
-    "file_grading": LIBRARY,
+    "workers": RECORDS | {"graders", "sandbox", "runs"},
+    "api": RECORDS | {"graders", "sandbox", "workers"},
+    "tracing": RECORDS | GRADING | {"graders", "workers"},
+    "file_grading": LIBRARY | {"grading_inputs"},
+    "grading_inputs": LIBRARY,
     "auditing": LIBRARY,
     "extractor_audit": LIBRARY,
     "bounded_query": LIBRARY,

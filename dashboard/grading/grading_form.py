@@ -9,10 +9,9 @@ import streamlit as st
 
 from dashboard import sandbox_state
 from evaluator.checkers import known_checkers
-from evaluator.file_grading import limits_of
 from evaluator.graders import GraderError, known_graders
 from evaluator.model import Limits, RecordError
-from evaluator.options import Options
+from evaluator.options import Options, limits_of
 
 STORED = "stored"
 """The grader of rewards that rollouts came with, which has a button of its own."""

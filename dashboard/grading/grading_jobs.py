@@ -15,8 +15,9 @@ import streamlit as st
 
 from dashboard import workspace
 from dashboard.background import Work
-from evaluator.file_grading import GradedFile, default_run
+from evaluator.file_grading import GradedFile
 from evaluator.runs.files import is_run
+from evaluator.runs.names import default_run
 
 _WINDOW_S = 15.0
 _KNOWN_AFTER_S = 2.0

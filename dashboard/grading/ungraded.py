@@ -16,8 +16,8 @@ from dashboard.queries.recorded import recorded_counts
 from dashboard.state import View
 from dashboard.wording import counted
 from dashboard.workspace import Entry, OpenRun
-from evaluator.file_grading import run_stem
 from evaluator.formats import FormatError
+from evaluator.runs.names import run_stem
 
 _POLL_S = 1.0
 _FAULT = "grade_fault"

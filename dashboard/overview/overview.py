@@ -22,6 +22,7 @@ from dashboard.wording import counted
 from dashboard.workspace import OpenRun
 from evaluator.metrics import Interval
 from evaluator.model import Verdict
+from evaluator.options import choices
 
 _CHECKERS = "value (call), floats (stdin), python (assert), unless the task names one"
 _FLAGS_SHOWN = 8
@@ -260,7 +261,6 @@ def provenance(run: OpenRun) -> None:
         ("wall", f"{limits.wall_s:g} s"),
         ("CPU", f"{limits.cpu_s:g} s"),
         ("memory", f"{limits.memory_mb:g} MiB"),
-        ("isolation", manifest.options.isolation),
         ("sandbox", manifest.options.sandbox.strictness),
         ("layers", ", ".join(manifest.layers) or "unknown"),
     ]
@@ -269,8 +269,7 @@ def provenance(run: OpenRun) -> None:
             [
                 ("grader", manifest.options.grader or "tests, unless the task names one"),
                 *(ran if manifest.options.grader != "stored" else ()),
-                ("not verified", manifest.options.unverified),
-                ("disagreement", manifest.options.disagreement),
+                *choices(manifest.options),
                 ("created", manifest.created),
                 ("evaluator", manifest.evaluator_version),
                 ("Python", manifest.python),

@@ -35,13 +35,13 @@ def status_of(error: Exception) -> Exit | None:
     """The exit status of an error whose message is meant for the user; None for a bug of our own."""
     # Imported late: the modules that define these errors are only needed after a failure.
     from evaluator.checkers import CheckerError
-    from evaluator.engines.hands import EngineError
     from evaluator.extras import MissingExtraError
     from evaluator.formats import FormatError
     from evaluator.graders import GraderError
     from evaluator.model import RecordError
     from evaluator.runs.files import ExportError, QueryError, RunError
     from evaluator.sandbox import InterpreterError, SandboxUnavailable
+    from evaluator.workers.engine import EngineError
 
     if isinstance(error, CommandError):
         return error.status

@@ -128,3 +128,8 @@ def _set_on_signal(stop: threading.Event) -> Iterator[None]:
     finally:
         for each, handler in before.items():
             signal.signal(each, handler)
+
+
+def cache_of(text: str | None) -> str | bool | None:
+    """The `cache` of `grade_file` for `--cache`: a folder, or `none`; the user's own if the option was not given."""
+    return True if text is None else None if text in ("none", "") else text

@@ -1,4 +1,4 @@
-"""`rollscope serve`: replaces another system's HTTP server, with Rollscope's sandbox behind it."""
+"""`rollscope serve`: grades over HTTP, with our own contract or in place of another system's server."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import msgspec
 
 from evaluator.commands.failure import CommandError, Exit
 from evaluator.interop import http_server
-from evaluator.interop.host_names import host_name
+from evaluator.interop.host_names import host_name, is_loopback
 from evaluator.model import RecordError, limits_from
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _HOST: Final = "127.0.0.1"
 _PORT: Final = 8000
 
-System = Literal["agentfly", "colossalai", "nemo-gym", "sandbox-fusion"]
+System = Literal["grades", "nemo-gym", "agentfly", "colossalai", "sandbox-fusion"]
 
 
 class ServerOptions(NamedTuple):
@@ -37,6 +37,7 @@ class ServerOptions(NamedTuple):
     """Seconds."""
     config: Path | None = None
     profile: bool = False
+    token_file: Path | None = None
 
 
 class _Server(NamedTuple):
@@ -46,17 +47,21 @@ class _Server(NamedTuple):
     host: str = _HOST
     port: int = _PORT
     allowed_hosts: Sequence[str] = ()
+    has_token: bool = False
 
 
 def serve(system: System, options: ServerOptions) -> int:
     """Serves until stopped. Raises `SandboxUnavailable` before it listens."""
     _check(system, options)
-    server = _nemo_gym(options) if system == "nemo-gym" else _small(system, options)
+    make = {"nemo-gym": _nemo_gym, "grades": _grades}.get(system)
+    server = make(options) if make is not None else _small(system, options)
     host = server.host if options.host is None else options.host
     port = server.port if options.port is None else options.port
     names = [*server.allowed_hosts, *options.allowed_hosts]
     with http_server.listen(host, port) as listener:
-        http_server.serve(server.application, listener, host, longest=server.longest, allowed_hosts=names)
+        http_server.serve(
+            server.application, listener, host, longest=server.longest, allowed_hosts=names, has_token=server.has_token
+        )
     return Exit.DONE
 
 
@@ -67,13 +72,15 @@ def _check(system: System, options: ServerOptions) -> None:
         except ValueError as error:
             raise CommandError(f"--allowed-host {error}") from None
     if options.max_timeout is not None:
-        if system == "agentfly":
-            raise CommandError("--max-timeout: not for `serve agentfly`: its requests set no time-out, see --config")
+        if system in ("agentfly", "grades"):
+            raise CommandError(f"--max-timeout: not for `serve {system}`: its requests set no time-out")
         if not 0 < options.max_timeout < math.inf:
             raise CommandError(f"--max-timeout {options.max_timeout:g}: give seconds above 0")
     if options.profile and system != "nemo-gym":
         raise CommandError(f"--profile: not for `serve {system}`: only nemo-gym has it")
-    if options.config is not None and system == "colossalai":
+    if options.token_file is not None and system != "grades":
+        raise CommandError(f"--token-file: not for `serve {system}`, whose clients send no token: only grades has it")
+    if options.config is not None and system in ("colossalai", "grades"):
         raise CommandError(f"--config {options.config}: `serve {system}` has nothing to configure: leave it out")
 
 
@@ -92,6 +99,20 @@ def _nemo_gym(options: ServerOptions) -> _Server:
     server = CodeResourcesServer(config)
     server.prove()
     return _Server(server.setup_webserver(), config.max_request_mb, config.host, config.port, config.allowed_hosts)
+
+
+def _grades(options: ServerOptions) -> _Server:
+    from evaluator.interop import grades_server
+
+    token = None
+    if options.token_file is not None:
+        token = options.token_file.read_text().strip()
+        if not token or not token.isascii() or not token.isprintable():
+            raise CommandError(f"{options.token_file}: give one line of ASCII, such as `openssl rand -hex 32` prints")
+    elif options.host is not None and not is_loopback(options.host):
+        raise CommandError(f"--host {options.host}: others could have programs run here: give --token-file FILE too")
+    _prove_sandbox()
+    return _Server(grades_server.application(token), grades_server.LONGEST, has_token=token is not None)
 
 
 def _small(system: System, options: ServerOptions) -> _Server:
@@ -133,7 +154,6 @@ def _limits(config: Path, defaults: Limits) -> Limits:
 
 
 def _prove_sandbox() -> None:
-    from evaluator.engines import pool
-    from evaluator.sandbox import Settings
+    from evaluator.workers.single import warm_up
 
-    pool.warm_up(Settings())
+    warm_up()

@@ -7,8 +7,8 @@ from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
 from typing import Final, TypeVar
 
-from evaluator.engines.stop import Stop
 from evaluator.extras import needs
+from evaluator.workers.interrupts import Stop
 
 with needs("serve", "a server needs starlette"):
     from starlette.requests import ClientDisconnect

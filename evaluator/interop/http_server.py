@@ -9,7 +9,6 @@ from collections.abc import Iterable
 from types import FrameType
 from typing import TYPE_CHECKING, Final
 
-from evaluator.engines.lending import lending
 from evaluator.extras import needs
 from evaluator.interop.host_names import is_loopback
 
@@ -44,14 +43,20 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def serve(
-    application: ASGIApp, listener: socket.socket, host: str, *, longest: float, allowed_hosts: Iterable[str] = ()
+    application: ASGIApp,
+    listener: socket.socket,
+    host: str,
+    *,
+    longest: float,
+    allowed_hosts: Iterable[str] = (),
+    has_token: bool = False,
 ) -> None:
     """Answers requests until SIGINT or SIGTERM; running requests then have 1 s. Prints `listening on URL` once ready.
 
     `application`: any of this package's `application(...)` or `setup_webserver()`. `listener`: from `listen`; the
     caller closes it. `host`: the address as given to `listen`. `longest`: the largest request, in MiB; a longer one
     gets 413. `allowed_hosts`: see `http_guard.Hosts`. Must run in the main thread, since it handles signals. Requests
-    need no password, which it says on stderr if `host` is not loopback.
+    need no password, which it says on stderr if `host` is not loopback, unless the application asks for a token.
 
         with listen("127.0.0.1", 8000) as listener:
             serve(agentfly.server.application(), listener, "127.0.0.1", longest=8)
@@ -65,7 +70,7 @@ def serve(
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets)
             print(f"listening on {_url(host, listener)}", flush=True)
-            if not is_loopback(host):
+            if not (has_token or is_loopback(host)):
                 print("other machines can reach this server: it has no password", file=sys.stderr, flush=True)
 
     guarded = Guard(application, Hosts(host, allowed_hosts), longest)
@@ -82,8 +87,7 @@ def serve(
     for each in (signal.SIGINT, signal.SIGTERM):
         # uvicorn stops by its own handler, then raises the signal again for this one.
         signal.signal(each, stop)
-    with lending():
-        server.run(sockets=[listener])
+    server.run(sockets=[listener])
 
 
 def _url(host: str, listener: socket.socket) -> str:

@@ -13,7 +13,6 @@ from typing import Final
 import msgspec
 
 from evaluator import syntax
-from evaluator.engines.single import grade_together
 from evaluator.entry_points import names_called
 from evaluator.formats.json_text import JsonError, decode_json
 from evaluator.given_tests import stdin_input
@@ -21,6 +20,7 @@ from evaluator.import_headers import LIVECODEBENCH
 from evaluator.interop.reward_options import SHARE
 from evaluator.model import Grade, JsonValue, Kind, Limits, Mode, RecordError, Rollout, Task, TestCase, Verdict
 from evaluator.options import Options
+from evaluator.workers.single import grade_together
 
 _FAILED_S: Final = -1.0
 _SLACK_S: Final = 5.0

@@ -7,9 +7,9 @@ import warnings
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
-from evaluator.engines.single import grade_together
 from evaluator.model import Grade, Kind, Limits, RecordError, Rollout, Task, Verdict
 from evaluator.options import Options
+from evaluator.workers.single import grade_together
 
 
 class Result(NamedTuple):

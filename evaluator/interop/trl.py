@@ -14,11 +14,11 @@ from typing import Final
 
 import msgspec
 
-from evaluator.engines.single import agrade_together, grade_together
 from evaluator.formats.trainer_tests import COLUMNS, task_from
 from evaluator.interop.reward_options import LimitsLike, reward_options
 from evaluator.model import Grade, JsonValue, RecordError, Rollout, Task, Verdict, brief
 from evaluator.options import Disagreements
+from evaluator.workers.single import agrade_together, grade_together
 
 LogExtra = Callable[[str, list[str | None]], object]
 """TRL's, which adds a column to the table of completions: its name, and a value for each completion."""

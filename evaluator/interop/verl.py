@@ -17,11 +17,11 @@ from functools import cache
 from typing import Any, Literal, NamedTuple, TypedDict
 
 from evaluator import Grade, Rollout, Task
-from evaluator.engines.single import agrade_one, grade_together
 from evaluator.formats.trainer_tests import task_from
 from evaluator.interop.reward_options import LimitsLike, reward_options
 from evaluator.model import JsonValue, RecordError, Verdict
 from evaluator.options import Disagreements, Options
+from evaluator.workers.single import agrade_one, grade_together
 
 
 class Score(TypedDict):

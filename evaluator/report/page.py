@@ -10,6 +10,7 @@ from typing import Final
 from evaluator import invisible, verdict_colours
 from evaluator.metrics import Interval
 from evaluator.model import Verdict
+from evaluator.options import choices
 from evaluator.report.contents import Cluster, Contents, Failure, Flag, GridRow, Model, Note, Part
 from evaluator.runs.schema import Manifest
 
@@ -80,10 +81,8 @@ def _provenance(manifest: Manifest) -> list[tuple[str, str]]:
         ("grader", manifest.options.grader or "tests, unless the task names one"),
         ("checker", manifest.options.checker or "by the kind of task, unless the task names one"),
         ("limits", f"{limits.wall_s:g} s wall, {limits.cpu_s:g} s CPU, {limits.memory_mb:g} MiB"),
-        ("isolation", manifest.options.isolation),
         ("sandbox", f"{manifest.options.sandbox.strictness} ({', '.join(manifest.layers) or 'layers unknown'})"),
-        ("if not verified", manifest.options.unverified),
-        ("if runs disagree", manifest.options.disagreement),
+        *choices(manifest.options),
     ]
 
 

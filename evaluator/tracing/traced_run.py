@@ -14,13 +14,14 @@ import msgspec
 
 from evaluator.assertions.plan import Form, SuitePlan
 from evaluator.assertions.ungradable import UngradableError
-from evaluator.engines import pool
+from evaluator.graders.bench import Bench
 from evaluator.graders.cases.plans import PlannedCase, plan_for
-from evaluator.model import Limits, Mode, Task
+from evaluator.model import Mode, Task
 from evaluator.options import Given, Options, options_of
-from evaluator.sandbox import FaultError, Outcome, Program, Sandbox, Status
+from evaluator.sandbox import FaultError, Outcome, Program, Status
 from evaluator.syntax import lines_of, tree_of
 from evaluator.tracing.steps import Trace, read
+from evaluator.workers.single import in_worker
 
 _NOT_INSIDE = re.compile(r"^from (?:__future__|evaluator\.tracing\.\w+) import .*$", re.MULTILINE)
 _CAP = 2**20
@@ -91,14 +92,16 @@ def replay(
     order = msgspec.structs.replace(
         order, word=f"@{secrets.token_hex(8)} ", first=window.first, last=window.last, budget_s=budget_s
     )
-    outcome = pool.in_sandbox(options.sandbox, lambda sandbox: _run(order, planned, limits, sandbox))
+    payload = planned.payload if planned is not None else b""
+    outcome = in_worker(_run, order, payload, options=msgspec.structs.replace(options, limits=limits))
     trace = read(outcome.stderr.data, order.word, len(lines_of(code)), window.first, window.last)
     judged = planned is not None and order.mode == "stdin" and trace.end is not None and trace.end.how != "stopped"
     right = planned.judge(outcome.stdout.text()) is None if planned is not None and judged else None
     return Replay(trace, outcome, right=right, budget_s=budget_s, checkable=order.mode in ("stdin", "call"))
 
 
-def _run(order: _Order, planned: PlannedCase | None, limits: Limits, sandbox: Sandbox) -> Outcome:
+def _run(bench: Bench, order: _Order, payload: bytes) -> Outcome:
+    limits = bench.options.limits
     program = Program(_driver() + f"\nmain({json.dumps(msgspec.to_builtins(order))!r})\n")
     time_s = order.budget_s + _SPARE_S
     traced = msgspec.structs.replace(
@@ -110,8 +113,7 @@ def _run(order: _Order, planned: PlannedCase | None, limits: Limits, sandbox: Sa
         output_mb=max(limits.output_mb, _LEAST_OUTPUT_MB),
         processes=0,
     )
-    payload = planned.payload if planned is not None else b""
-    with sandbox.execute(program, traced, reuse=False, several=False) as execution:
+    with bench.sandbox.execute(program, traced, reuse=False, several=False) as execution:
         outcome = execution.run(payload, wall_s=time_s)
     if outcome.status is Status.FAULT:
         raise FaultError(outcome.message)

@@ -17,11 +17,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from evaluator.engines.gate import Gate
-from evaluator.engines.worker import Worker
 from evaluator.model import Grade, Kind, Limits, Rollout
 from evaluator.options import Options
 from evaluator.sandbox import Sandbox, Settings, Way
+from evaluator.workers.gate import Gate
+from evaluator.workers.worker import Worker
 from tests.attacks.corpus import MARK, Attack, Honest, attacks, honest, tasks
 from tests.attacks.left_behind import become_heir, new_since, what_is_there
 

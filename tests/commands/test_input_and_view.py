@@ -24,9 +24,9 @@ from tests.commands.command_line import (
     sample,
     write_rows,
 )
-from tests.engines.processes import descendants, wait_until_none
 from tests.sandbox.refusing import command
 from tests.waiting import HANG_S
+from tests.workers.processes import descendants, wait_until_none
 
 
 @pytest.mark.parametrize(

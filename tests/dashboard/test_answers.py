@@ -8,10 +8,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard.completion import trial_run
-from evaluator.engines.local import grade_all
 from evaluator.model import Mode, Rollout, Task
 from evaluator.options import Options
 from evaluator.runs.reading import Manifest
+from evaluator.workers.grade_stream import grade_all
 from tests.dashboard import rows
 from tests.dashboard.rows import Show
 from tests.dashboard.sample_run import HOSTILE

@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 
 from evaluator import Task
-from evaluator.engines.worker import Worker
 from evaluator.formats import FormatError, Role, load_rollouts, load_tasks, sniff
 from evaluator.formats.native_writer import rollout_row, task_row
 from evaluator.formats.parquet_writer import ROLLOUT_COLUMNS, TASK_COLUMNS, Table
 from evaluator.model import Rollout, Verdict
 from evaluator.options import Options
 from evaluator.recorded import recorded_grade
+from evaluator.workers.worker import Worker
 
 FILES = Path(__file__).parent / "files"
 EXPECTED = Path(__file__).parent / "files.json"

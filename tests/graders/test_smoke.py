@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from evaluator.engines.worker import Worker
 from evaluator.graders import known_graders
 from evaluator.model import JsonValue, Rollout, Task
 from evaluator.options import Options
 from evaluator.sandbox import Sandbox
+from evaluator.workers.worker import Worker
 from tests.graders.judge_server import JudgeServer, says, spec
 
 ADD: dict[str, JsonValue] = {

@@ -5,10 +5,10 @@ import json
 import pytest
 
 from evaluator import Task, grade_all
-from evaluator.engines.worker import Worker
 from evaluator.graders import get_grader, shown_cases
 from evaluator.model import Grade, JsonValue, Rollout, Verdict
 from evaluator.options import Options
+from evaluator.workers.worker import Worker
 
 QUESTION = Task.from_row({"task_id": "t", "mode": "answer", "prompt": "Which?", "answer": "x"})
 ECHO = Task.from_row(

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from evaluator.engines.worker import Worker
 from evaluator.graders import Grader, GraderError, get_grader, shown_cases
 from evaluator.model import Grade, JsonValue, Kind, Mode, Rollout, Task, TestCase, Verdict
 from evaluator.options import Options
 from evaluator.sandbox import Sandbox
+from evaluator.workers.worker import Worker
 from tests.graders.answers import graded, options, task
 from tests.graders.conftest import PATIENT
 

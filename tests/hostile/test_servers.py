@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from evaluator.interop.nemo_gym.new_server import write_server
-from tests.engines.processes import descendants, runs_code, zygotes_below
 from tests.hostile.requests import BODIES, REFUSED, TAKEN, with_values
 from tests.hostile.serving import ORDERS, OTHERS, TESTS, Client, Order, Served, System, start
 from tests.interop.serving import refused
 from tests.waiting import wait_until
+from tests.workers.processes import descendants, runs_code, zygotes_below
 
 slow = pytest.mark.slow
 TOO_LONG_MIB = {"agentfly": 40, "colossalai": 300, "nemo-gym": 40, "sandbox-fusion": 300}

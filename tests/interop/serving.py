@@ -19,7 +19,6 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from evaluator.cli import main
-from evaluator.engines import borrowed_hand
 from evaluator.interop import http_server
 from evaluator.interop.http_guard import Guard, Hosts
 from tests.waiting import HANG_S, wait_until
@@ -45,11 +44,11 @@ class Answer(NamedTuple):
 class Served:
     """A server as people start it."""
 
-    def __init__(self, system: str, **variables: str) -> None:
-        """`variables`: of its environment."""
-        words = [sys.executable, "-m", "evaluator.cli", "serve", system, "--port", "0"]
+    def __init__(self, system: str, *words: object, **variables: str) -> None:
+        """`words`: more options; `variables`: of its environment."""
+        command = [sys.executable, "-m", "evaluator.cli", "serve", system, "--port", "0", *map(str, words)]
         self.process = subprocess.Popen(
-            words, env=environment(**variables), text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+            command, env=environment(**variables), text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
         )
         assert self.process.stdout
         self.first_line = self.process.stdout.readline().strip()
@@ -132,7 +131,6 @@ def served_here(
                 main(["serve", *map(str, words)])
         finally:
             over.set()
-            borrowed_hand.do_without(0)  # a server that lends borrows nothing
             for each, handler in handlers.items():
                 signal.signal(each, handler)
         found = using.result()

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from evaluator import long_numbers
-from evaluator.engines.worker import Worker
 from evaluator.formats import apps, livecodebench, nemo_gym
 from evaluator.interop import slime, trl, verl
 from evaluator.interop.colossalai import InOutsError, run_test
@@ -16,6 +15,7 @@ from evaluator.interop.opencompass import LCBCodeGenerationEvaluator
 from evaluator.model import Limits, Rollout, Task
 from evaluator.options import Options
 from evaluator.sandbox import Sandbox
+from evaluator.workers.worker import Worker
 from tests.interop.test_slime import Sample
 
 InOuts = dict[str, Any]

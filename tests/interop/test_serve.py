@@ -12,10 +12,10 @@ import pytest
 
 from evaluator.interop.nemo_gym import ServerConfig
 from evaluator.interop.nemo_gym.config import config_from_file
-from tests.engines.processes import descendants, wait_until_none
 from tests.interop.nemo_gym.client import Client, fenced, request
 from tests.interop.serving import Answer, Served, ask, refused, served_here
 from tests.waiting import HANG_S, wait_until
+from tests.workers.processes import descendants, wait_until_none
 
 SLEEP = "import time\ntime.sleep(600)"
 SLEEPERS: dict[str, tuple[str, dict[str, object]]] = {

@@ -17,9 +17,9 @@ from typing import Any
 
 import yaml
 
-from tests.engines.processes import descendants
 from tests.nemo_gym_release.releases import Release
 from tests.waiting import HANG_S, wait_until
+from tests.workers.processes import descendants
 
 OURS = "rollscope_code"
 SUBCLASS = "rollscope_subclass"

@@ -5,8 +5,8 @@ import os
 import pytest
 
 from evaluator.sandbox import Outcome, Program, Sandbox, Status, encoded_call
-from tests.engines.processes import descendants
 from tests.sandbox.conftest import PATIENT
+from tests.workers.processes import descendants
 
 
 def run(sandbox: Sandbox, source: str) -> Outcome:

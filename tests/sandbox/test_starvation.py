@@ -9,12 +9,12 @@ import msgspec
 import pytest
 
 from evaluator import Limits
-from evaluator.engines.gate import Gate
-from evaluator.engines.worker import Worker
 from evaluator.model import Grade, Kind, Mode, Rollout, Task, TestCase, Verdict
 from evaluator.options import Options
 from evaluator.sandbox import Way
 from evaluator.sandbox.limits import starvation
+from evaluator.workers.gate import Gate
+from evaluator.workers.worker import Worker
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -41,6 +41,9 @@ class InOutsError(ValueError):
         super().__init__(message)
         self.original = original
 
+    def __reduce__(self) -> tuple[type[InOutsError], tuple[str, Exception]]:
+        return type(self), (str(self), self.original)
+
 
 class CaseCode(NamedTuple):
     """The result of one test case."""

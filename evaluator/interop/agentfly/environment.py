@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from functools import partial
 
-from evaluator.interop.agentfly.execution import LIMITS, run, warm_up
+from evaluator.interop.agentfly.execution import LIMITS, run
 from evaluator.interop.agentfly.observed_behaviour import is_observed, observed_source, observed_text
 from evaluator.interop.agentfly.specs import PythonSandboxSpec, ResourceSpec
 from evaluator.interop.thread_pool import in_pool_thread
 from evaluator.model import Limits
+from evaluator.workers.single import warm_up
 
 
 class CodeError(Exception):

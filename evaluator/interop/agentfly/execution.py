@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
-from evaluator.engines import pool
 from evaluator.interop.program_run import run_program
 from evaluator.model import Limits
-from evaluator.sandbox import FaultError, Outcome, Program, Settings, Status
+from evaluator.sandbox import FaultError, Outcome, Program, Status
 
 LIMITS = Limits(wall_s=10, cpu_s=8, total_s=18, memory_mb=1024)
 """AgentFly's. On a busy machine a script may run twice: both runs end before AgentFly's client gives up (20 s)."""
@@ -61,11 +60,6 @@ def run(code: str, limits: Limits = LIMITS) -> Run:
         raised=outcome.status in (Status.RAISED, Status.NOT_LOADED),
         out_of_cpu=outcome.status is Status.TIME and outcome.cpu_s > limits.cpu_s,
     )
-
-
-def warm_up() -> None:
-    """Starts a sandbox, so that its absence is found before any code runs. Raises `SandboxUnavailable`."""
-    pool.warm_up(Settings())
 
 
 def _error(outcome: Outcome) -> str | None:

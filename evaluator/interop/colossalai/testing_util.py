@@ -13,7 +13,6 @@ from enum import Enum
 from io import StringIO
 from typing import Any, TextIO
 
-from evaluator.engines import pool
 from evaluator.graders.bench import Bench
 from evaluator.graders.colossalai_testing.run import (
     Asked,
@@ -27,8 +26,8 @@ from evaluator.graders.colossalai_testing.run import (
 from evaluator.interop.colossalai.guard import lent_back
 from evaluator.interop.colossalai.modes import is_strict
 from evaluator.model import JsonValue
-from evaluator.options import Options
-from evaluator.sandbox import FaultError, Sandbox, SandboxUnavailable, Settings
+from evaluator.sandbox import FaultError, SandboxUnavailable
+from evaluator.workers.single import in_worker
 
 _had_sandbox = threading.Event()
 """Set once a sandbox has started in this process: from then on a missing one is a fault."""
@@ -85,19 +84,19 @@ def report_of(in_outs: Mapping[str, JsonValue] | None, test: str | None, timeout
 
 
 def _report(in_outs: Mapping[str, JsonValue], test: str, asked: Asked) -> Report:
-    settings = Settings()
-
-    def run(sandbox: Sandbox) -> Report:
-        _had_sandbox.set()
-        return run_tests(in_outs, test, asked, Bench(sandbox, Options(sandbox=settings), pool.gate().alone))
-
     try:
         with lent_back():
-            return pool.in_sandbox(settings, run)
+            report = in_worker(_run_tests, dict(in_outs), test, asked)
+        _had_sandbox.set()
+        return report
     except (FaultError, SandboxUnavailable) as error:
         if isinstance(error, SandboxUnavailable) and not _had_sandbox.is_set():
             raise  # this machine has none, which no completion caused
         return Report(error_info={"error": "sandbox", "error_message": str(error) or repr(error)}, faulty=True)
+
+
+def _run_tests(bench: Bench, in_outs: Mapping[str, JsonValue], test: str, asked: Asked) -> Report:
+    return run_tests(in_outs, test, asked, bench)
 
 
 def _checked(in_outs: Mapping[str, JsonValue] | None) -> Mapping[str, JsonValue]:

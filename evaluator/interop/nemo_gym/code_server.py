@@ -9,7 +9,6 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final, TypeVar
 
-from evaluator.engines import pool
 from evaluator.graders import get_grader
 from evaluator.interop.disconnection import run_until_disconnect
 from evaluator.interop.nemo_gym.base_server import BaseResourcesServer
@@ -28,7 +27,7 @@ from evaluator.interop.nemo_gym.wire import (
     VerifyRequest,
     VerifyResponse,
 )
-from evaluator.sandbox import Settings
+from evaluator.workers.single import warm_up
 
 Result = TypeVar("Result")
 
@@ -87,7 +86,7 @@ class CodeResourcesServer(BaseResourcesServer):
 
     def prove(self) -> None:
         if self.config.grader is None or get_grader(self.config.grader_text or "").runs_code:
-            pool.warm_up(Settings())
+            warm_up()
 
     def found_session(self, session: str) -> None:
         self._tools.sessions.note_lost(session)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import threading
 
-from evaluator.engines.stop import stoppable
 from evaluator.interop.nemo_gym.wire import ExecuteCodeResponse
 from evaluator.model import Limits
 from evaluator.sandbox import Execution, FaultError, Outcome, Program, Sandbox, Settings, Status, encoded_call
+from evaluator.workers.interrupts import stoppable
 
 OUTPUT_CHARACTERS = 65_536
 KILLED = -9

@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import Final
 
 from evaluator.checkers import shortened
-from evaluator.engines import pool
-from evaluator.engines.single import grade_one
 from evaluator.formats.nemo_gym import read_task
 from evaluator.interop.nemo_gym.config import ServerConfig
 from evaluator.interop.nemo_gym.interpreter import Interpreter, answer_of
@@ -25,6 +23,8 @@ from evaluator.interop.program_run import run_program
 from evaluator.model import CaseResult, Kind, Mode, RecordError, Rollout, Task, TestCase
 from evaluator.options import Options
 from evaluator.sandbox import Program
+from evaluator.workers.single import grade_one
+from evaluator.workers.worker import FAULTS
 
 _SHOWN: Final = 2_000
 _LOST: Final = "What was defined before in this session is gone: the server restarted, or needed the memory.\n"
@@ -45,7 +45,7 @@ class Tools:
                 return answer_of(run_program(Program(request.code), request.stdin, self._config.limits))
             interpreter, lost = self.sessions.interpreter(session)
             answer = interpreter.run(request.code, request.stdin)
-        except pool.FAULTS as error:
+        except FAULTS as error:
             raise ToolError(f"the sandbox failed, and the code may be right: {error}") from error
         if lost and answer.state == "new":
             answer.state, answer.stderr = "lost", answer.stderr + _LOST
@@ -65,7 +65,7 @@ class Tools:
         )
         try:
             grade = grade_one(task, rollout, self._options)
-        except pool.FAULTS as error:
+        except FAULTS as error:
             raise ToolError(f"the sandbox failed, and the code may be right: {error}") from error
         if grade.reward is None:
             raise ToolError(f"the test cases could not be run: {grade.error_message}")

@@ -14,7 +14,6 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Final
 
-from evaluator.engines.single import grade_one
 from evaluator.formats.nemo_gym import read_task
 from evaluator.graders import traits
 from evaluator.interop.disconnection import run_until_disconnect
@@ -26,6 +25,7 @@ from evaluator.interop.nemo_gym.wire import FailureKind, JsonObject, ModelRespon
 from evaluator.model import Grade, Kind, Mode, RecordError, Rollout, Task, Verdict
 from evaluator.sandbox import SandboxUnavailable
 from evaluator.stages import measured
+from evaluator.workers.single import grade_one
 
 _FENCES_OF_A_BLOCK: Final = 2
 _THINKING: Final = re.compile(r"</?think>")

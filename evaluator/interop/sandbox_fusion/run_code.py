@@ -6,11 +6,11 @@ from typing import Final, Literal
 
 import msgspec
 
-from evaluator.engines import pool
 from evaluator.interop.program_run import run_program
 from evaluator.interop.sandbox_fusion.files import Files
 from evaluator.model import Limits
 from evaluator.sandbox import Outcome, Program, Status
+from evaluator.workers.worker import FAULTS
 
 LANGUAGE: Final = "python"
 _SECOND_RUN_S: Final = 8.0
@@ -71,7 +71,7 @@ def run(request: Request, limits: Limits) -> Answer:
     program = Program(request.code, preamble=files.preamble)
     try:
         outcome = run_program(program, request.stdin or "", _limits(request, limits))
-    except pool.FAULTS as fault:
+    except FAULTS as fault:
         return Answer("SandboxError", f"the sandbox failed, and the code may be right: {fault}")
     result, fetched = _result(outcome, files)
     return Answer("Success" if result.return_code == 0 else "Failed", run_result=result, files=fetched)

@@ -37,6 +37,10 @@ class InterpreterError(ValueError):
 
     def __init__(self, path: str, what: str) -> None:
         super().__init__(f"Python {path}: {what}")
+        self._parts = path, what
+
+    def __reduce__(self) -> tuple[type[InterpreterError], tuple[str, str]]:
+        return type(self), self._parts
 
 
 class Description(msgspec.Struct, frozen=True):

@@ -10,3 +10,6 @@ class SandboxUnavailable(RuntimeError):  # noqa: N818 - a state of the machine, 
         super().__init__(f"no sandbox: {reason}; {mend}")
         self.reason = reason
         self.mend = mend
+
+    def __reduce__(self) -> tuple[type[SandboxUnavailable], tuple[str, str]]:
+        return type(self), (self.reason, self.mend)

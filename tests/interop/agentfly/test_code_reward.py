@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from evaluator import Limits
-from evaluator.engines import pool
 from evaluator.interop.agentfly import (
     CodeError,
     Context,
@@ -21,8 +20,9 @@ from evaluator.interop.agentfly import (
     as_observed,
     code_reward_test,
 )
-from tests.engines.processes import busy_zygotes, killing
+from evaluator.workers import pool
 from tests.waiting import HANG_S
+from tests.workers.processes import busy_zygotes, killing
 
 LEAVES_BY_SIGNAL = "import os\nos.kill(os.getpid(), 9)"
 
@@ -163,7 +163,7 @@ async def test_nothing_is_left_from_one_step_to_the_next() -> None:
 @pytest.fixture
 def warm() -> None:
     """A sandbox that has proved itself, so that it is the code's own run that fails."""
-    pool._pool.close()
+    pool.close()
     assert rewarded("print(0)") == {"reward": 1.0, "output": "0"}
 
 

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from evaluator.engines import pool
 from evaluator.interop.colossalai import (
     CODE_TYPE,
     Capturing,
@@ -24,8 +23,9 @@ from evaluator.interop.colossalai import (
     stripped_string_compare,
     truncatefn,
 )
-from tests.engines import processes
+from evaluator.workers import pool
 from tests.waiting import HANG_S, wait_until
+from tests.workers import processes
 
 ADD = {"fn_name": "add", "inputs": ["1\n2", "3\n4"], "outputs": ["3", "7"]}
 SQUARE = {"inputs": ["5", "6"], "outputs": ["25", "36"]}
@@ -155,7 +155,7 @@ def test_a_time_out_that_is_none_is_told_and_costs_no_completion(call: Callable[
 @pytest.mark.parametrize("call", [run_test, pytest.param(check_correctness, marks=pytest.mark.slow)])
 def test_a_fault_of_the_sandbox_is_told_apart(call: Callable[..., Any]) -> None:
     """The interpreter from which the completion's process was forked is killed, each time that there is one."""
-    pool._pool.close()  # other tests may have set apart those that are warm
+    pool.close()  # other tests may have set apart those that are warm
     right = "def add(a, b): return a + b"
     assert run_test(ADD, test=right) == ([True, True], {})
     with processes.killing(processes.busy_zygotes, 1000):

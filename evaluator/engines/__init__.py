@@ -1,1 +1,0 @@
-"""Who runs the grading. `local`: this machine's workers."""

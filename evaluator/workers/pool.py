@@ -1,0 +1,243 @@
+"""Workers that stay warm between single calls, and the thread that talks to them.
+
+Callers wait for a future, so a coroutine takes no thread. Workers are started as calls come that find none free.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import copy
+import itertools
+import os
+import select
+import threading
+from collections import OrderedDict, deque
+from collections.abc import Callable
+from concurrent.futures import Future
+from contextlib import closing
+from typing import Any, Final, Generic, NamedTuple, TypeVar
+
+import msgspec
+
+from evaluator.model import Grade, Rollout, Task
+from evaluator.options import Options
+from evaluator.sandbox import FaultError, Settings
+from evaluator.stages import Stage
+from evaluator.workers.batches import CallItem, Item
+from evaluator.workers.bell import Bell
+from evaluator.workers.choice import EngineName, engine_named
+from evaluator.workers.dispatcher import Dispatcher
+from evaluator.workers.interrupts import STOPPED
+from evaluator.workers.messages import Setup, pickled_call
+from evaluator.workers.slots import Slot, is_machine_wide
+from evaluator.workers.task_cache import Order
+
+Result = TypeVar("Result")
+
+_IDLE_S: Final = 60.0
+_REMEMBERED: Final = 1024
+
+
+class Answer(NamedTuple):
+    """A grade, and the seconds by stage if they were asked for."""
+
+    grade: Grade
+    spent: dict[Stage, float]
+
+
+class Call(Generic[Result]):
+    """Something that somebody waits for: a grade, or what a function returns."""
+
+    def __init__(self, pool: Pool, item: Item | CallItem, *, measure: bool = False) -> None:
+        self.future: Future[Result] = Future()
+        self.item = item
+        self.measure = measure
+        self._pool = pool
+
+    def abort(self) -> None:
+        """Ends it: whoever still waits gets `FaultError`. Safe from any thread, at any time."""
+        self._pool.drop(self)
+
+    def settle(self, result: Any, *, raised: bool = False) -> None:
+        """Gives the result, or an exception, to whoever waits."""
+        with contextlib.suppress(Exception):  # it was cancelled meanwhile
+            if raised:
+                self.future.set_exception(result)
+            else:
+                self.future.set_result(result)
+
+
+class Pool:
+    """The workers for one kind of sandbox. Safe from all threads."""
+
+    def __init__(self, engine: EngineName, address: str | None, options: Options) -> None:
+        """Of `options`, the sandbox and the grader's file count."""
+        self._engine = engine, address, options
+        self._lock = threading.Lock()
+        self._arrived: deque[Call[Any]] = deque()
+        self._dropped: deque[Call[Any]] = deque()
+        self._under_way: dict[int, Call[Any]] = {}
+        self._orders = _Orders()
+        self._bell = Bell()
+        self._closing = False
+        self._ended = False
+        self._thread: threading.Thread | None = None
+
+    def grade(self, task: Task, rollout: Rollout, options: Options, *, measure: bool = False) -> Call[Answer]:
+        """Has a rollout graded. The future has the answer, or what `grade` raises."""
+        with self._lock:
+            order = self._orders.order(task, options)
+        call: Call[Answer] = Call(self, Item(0, rollout, order), measure=measure)
+        self._begin(call)
+        return call
+
+    def call(self, function: Callable[..., Result], arguments: tuple[object, ...], options: Options) -> Call[Result]:
+        """Has a module's function called by a worker, with the worker's `Bench` before the arguments."""
+        item = CallItem(pickled_call(function, arguments, options), lambda *result: self._returned(item, *result))
+        call: Call[Result] = Call(self, item)
+        self._begin(call)
+        return call
+
+    def drop(self, call: Call[Any]) -> None:
+        """Nobody waits for it any more."""
+        if call.future.cancelled() or not call.future.done():
+            self._dropped.append(call)
+            self._bell.ring()
+
+    def close(self) -> None:
+        """Ends the workers."""
+        self._closing = True
+        self._bell.ring()
+        if self._thread is not None:
+            self._thread.join()
+
+    def _begin(self, call: Call[Any]) -> None:
+        with self._lock:
+            if not self._ended:
+                self._arrived.append(call)
+                if self._thread is None:
+                    self._thread = threading.Thread(target=self._run, name="rollscope-grading", daemon=True)
+                    self._thread.start()
+                self._bell.ring()
+                return
+        call.settle(FaultError(STOPPED), raised=True)
+
+    # ---- the thread
+
+    def _run(self) -> None:
+        called = select.poll()
+        called.register(self._bell.descriptor, select.POLLIN)
+        while not self._closing:
+            called.poll()  # waits for the first call, or the first one after a failure
+            self._bell.silence()
+            try:
+                with closing(self._dispatcher()) as dispatcher:
+                    dispatcher.watch(self._bell.descriptor, self._bell.silence)
+                    while not self._closing:
+                        self._exchange(dispatcher)
+            except BaseException as error:  # there is no sandbox, or no machine; the next call tries again
+                self._fail(error)
+        with self._lock:
+            self._ended = True
+        self._fail(FaultError(STOPPED))
+
+    def _dispatcher(self) -> Dispatcher:
+        engine, address, options = self._engine
+        found = engine_named(engine, address, options, None)
+        atexit.unregister(close)
+        atexit.register(close)  # again, so that it comes before what the engine has registered: Ray ends its own there
+        machine_wide = is_machine_wide()
+        is_full = Slot().is_full if machine_wide and found.same_machine else None
+        # Other processes have such workers too, each of which would take the first cores.
+        found = found._replace(cores=(), is_full=is_full)
+        return Dispatcher(found, Setup(options.sandbox, machine_wide=machine_wide))
+
+    def _exchange(self, dispatcher: Dispatcher) -> None:
+        while self._dropped:
+            call = self._dropped.popleft()
+            if self._under_way.pop(id(call.item), None) is not None:
+                dispatcher.drop(call.item)
+            call.settle(FaultError(STOPPED), raised=True)
+        while self._arrived and dispatcher.has_room:
+            call = self._arrived.popleft()
+            if not call.future.done():
+                self._under_way[id(call.item)] = call
+                dispatcher.add(call.item)
+        dispatcher.measure = any(call.measure for call in self._under_way.values())
+        for batch in dispatcher.wait(_IDLE_S):
+            for item, grade in zip(batch.items, batch.grades, strict=True):
+                self._returned(item, Answer(grade, batch.spent))
+
+    def _returned(self, item: Item | CallItem, result: object, raised: bool = False) -> None:
+        call = self._under_way.pop(id(item), None)
+        if call is not None:
+            call.settle(result, raised=raised)
+
+    def _fail(self, error: BaseException) -> None:
+        """All who wait get the error."""
+        with self._lock:
+            calls = [*self._arrived, *self._under_way.values()]
+            self._arrived.clear()
+            self._under_way.clear()
+        for call in calls:
+            call.settle(error, raised=True)
+
+
+class _Orders:
+    """The orders of the last tasks. A task that was changed since is another one."""
+
+    def __init__(self) -> None:
+        self._numbers = itertools.count()
+        self._known: OrderedDict[tuple[int, Options], tuple[Order, tuple[Any, ...], list[Any]]] = OrderedDict()
+
+    def order(self, task: Task, options: Options) -> Order:
+        key = (id(task), options)
+        found = self._known.get(key)
+        fields = msgspec.structs.astuple(task)
+        changing = [task.answer, task.limits, task.metadata]
+        if found is not None and all(map(_same, found[1], fields)) and found[2] == changing:
+            return found[0]
+        order = Order(next(self._numbers), copy.copy(task), options)
+        self._known[key] = order, fields, copy.deepcopy(changing)
+        if len(self._known) > _REMEMBERED:
+            self._known.popitem(last=False)
+        return order
+
+
+def _same(one: object, other: object) -> bool:
+    return one is other
+
+
+_Key = tuple[EngineName, str | None, Settings, str | None]
+_pools: dict[_Key, Pool] = {}
+_pools_lock = threading.Lock()
+
+
+def pool_for(engine: EngineName, address: str | None, options: Options) -> Pool:
+    """This process's workers for such calls: processes, the machines of the cluster at this address, or servers."""
+    file = options.grader if engine == "ray" and ".py:" in (options.grader or "") else None
+    key = (engine, address, options.sandbox, file)
+    with _pools_lock:
+        found = _pools.get(key)
+        if found is None:
+            found = _pools[key] = Pool(engine, address, options)
+        return found
+
+
+def close() -> None:
+    """Ends all of them; the next call starts new ones."""
+    with _pools_lock:
+        closing = list(_pools.values())
+        _pools.clear()
+    for each in closing:
+        each.close()
+
+
+def _renew_in_child() -> None:
+    global _pools, _pools_lock
+    _pools, _pools_lock = {}, threading.Lock()
+
+
+os.register_at_fork(after_in_child=_renew_in_child)
+atexit.register(close)

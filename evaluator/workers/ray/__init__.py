@@ -1,0 +1,1 @@
+"""Grading on the machines of a Ray cluster."""
