@@ -30,6 +30,7 @@ from evaluator.sandbox.launch.unavailable import SandboxUnavailable
 from evaluator.sandbox.outcomes import Outcome, Status, Stream
 from evaluator.sandbox.program import FaultError, Program, UndecidedError
 from evaluator.sandbox.self_test import Layer, layers_of, unproved
+from evaluator.sandbox.setup import setup_for
 from evaluator.sandbox.shared_zygote import SharedZygote
 from evaluator.sandbox.values import BadValueError, decoded, encoded_answer, encoded_call
 from evaluator.sandbox.zygotes import Zygote
@@ -124,12 +125,12 @@ class Sandbox:
             return self._zygote(msgspec.structs.replace(apart, shared=shared))
 
         assert self.settings.way is not None
-        return Execution(zygote, self.settings.way, program, limits, reuse=reuse, several=several)
+        return Execution(setup_for(program, limits, self.settings.way, reuse=reuse, several=several), zygote)
 
     def start_suite(self, program: Program, suite: SuiteCode, limits: Limits, completion: Child) -> SuiteProcess:
         """Starts a process for a program's test suite, next to the program's own. Raises as `execute` does.
 
-        `completion`: the process that `Execution.start` returned.
+        `completion`: the process that `Execution.restart` returned.
         """
         if self.settings.way is None:
             self.warm_up()

@@ -4,31 +4,31 @@ from __future__ import annotations
 
 import signal
 
-from evaluator.model import Flag, Limits
+from evaluator.model import Flag
 from evaluator.sandbox import values
 from evaluator.sandbox.answer_file import Answer
 from evaluator.sandbox.child import Child
+from evaluator.sandbox.limits.exceeded import mark_killed
 from evaluator.sandbox.limits.watch import LimitWatch
 from evaluator.sandbox.outcomes import Outcome, Status
+from evaluator.sandbox.processes import Processes
 from evaluator.sandbox.program import FaultError
-from evaluator.sandbox.reports import Ended, report, traceback_of
+from evaluator.sandbox.reports import REPORT_CAP, Ended, report, traceback_of
 from evaluator.sandbox.wire import BrokenFrameError
-from evaluator.sandbox.zygotes import Zygote
 
-REPORT_CAP = 256 * 1024
-_MIB = 2**20
 _USUAL = b'{"clean":true}'
 
 
 class AnswerReader:
     """For one program. Its methods raise `BrokenFrameError` for what no honest process sends."""
 
-    def __init__(self, zygote: Zygote, source: str, limits: Limits, *, is_call: bool) -> None:
-        self.zygote = zygote
-        self._source = source
-        self._limits = limits
-        self._is_call = is_call
-        self._answer_cap = max(int(limits.output_mb * _MIB), REPORT_CAP) + 1024
+    def __init__(self, processes: Processes) -> None:
+        setup = processes.setup
+        self._processes = processes
+        self._source = setup.program.source
+        self._limits = setup.limits
+        self._is_call = setup.is_call
+        self._answer_cap = max(setup.output_bytes, REPORT_CAP) + 1024
 
     def read_answer(self, child: Child, watch: LimitWatch, outcome: Outcome) -> None:
         if self._is_call and not child.loaded and not self.read_loading(child, watch, outcome):
@@ -116,16 +116,10 @@ class AnswerReader:
     def _read_death(self, ended: Ended, outcome: Outcome) -> None:
         outcome.status, outcome.message = Status.DIED, ended.text()
         if ended.exit_status == -signal.SIGKILL:
-            if self.zygote.out_of_memory():
-                self.mark_killed(outcome)
-            elif self.zygote.machine_out_of_memory():
+            if self._processes.zygote.out_of_memory():
+                mark_killed(outcome, self._limits)
+            elif self._processes.zygote.machine_out_of_memory():
                 raise FaultError("the machine, or the container, ran out of memory")
-
-    def mark_killed(self, outcome: Outcome) -> None:
-        """The kernel killed it, or a process that it started: out of memory."""
-        most = self._limits.memory_mb
-        outcome.status, outcome.memory_mb = Status.MEMORY, max(outcome.memory_mb, most)
-        outcome.message = f"ended by the kernel: out of memory (limits.memory_mb is {most:g})"
 
     def _measure(self, ended: Ended, watch: LimitWatch, outcome: Outcome) -> None:
         outcome.cpu_s = ended.cpu_s - watch.cpu_before

@@ -10,10 +10,12 @@ import time
 from collections.abc import Sequence
 from typing import Protocol, Self
 
+from evaluator.model import Flag
 from evaluator.sandbox.inside.channel import FLUSHED, STACK_SIGNAL
 from evaluator.sandbox.launch.memory_cgroup import MemoryCgroup
 from evaluator.sandbox.limits.refusals import Refusals
 from evaluator.sandbox.limits.starvation import Priority
+from evaluator.sandbox.outcomes import Stream
 from evaluator.sandbox.reports import Ended
 from evaluator.sandbox.streams import MemoryFile
 from evaluator.sandbox.wire import BrokenFrameError, Connection, Watch
@@ -58,6 +60,8 @@ class Child:
         self._handle: int | None = None
         self.loaded = False
         self.used = False
+        self.compiled_s = 0.0
+        """CPU seconds of compiling, which its next run has still to count."""
         self._listens = False
         self.ended: Ended | None = None
         self.refusals: Refusals | None = None
@@ -106,16 +110,18 @@ class Child:
         """Our descriptors of all files that it got from us."""
         return tuple(file.descriptor for file in (*self._files, self._stack, self._answers))
 
-    @property
-    def output(self) -> tuple[MemoryFile, MemoryFile]:
-        """stdout and stderr."""
-        return self._files[1:]
+    def printed(self, most: int) -> tuple[Stream, Stream]:
+        """stdout and stderr, up to `most` bytes of each."""
+        return self._files[1].read(most), self._files[2].read(most)
+
+    def refused_calls(self) -> tuple[Flag, ...]:
+        """What the kernel refused since the last call of this; see `Refusals.notes`."""
+        return self.refusals.notes() if self.refusals is not None else ()
 
     def listen(self, watch: Watch, threads: int) -> None:
         """Receives the descriptor by which the kernel reports refused calls. Raises as `receive_descriptor` does."""
-        self.refusals = Refusals(self.connection.receive_descriptor(b"N", watch), threads)
+        self.attend(Refusals(self.connection.receive_descriptor(b"N", watch), threads))
         self._listens = True
-        self.connection.attend(self.refusals)
 
     def attend(self, refusals: Refusals) -> None:
         """Answers the refused calls of its template, which has the same filter."""

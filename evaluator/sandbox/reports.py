@@ -11,6 +11,7 @@ from evaluator.model import Frame, Traceback
 from evaluator.sandbox.wire import BrokenFrameError
 from evaluator.syntax import lines_of
 
+REPORT_CAP = 256 * 1024
 _TYPE_CAP, _MESSAGE_CAP, _FUNCTION_CAP, _LINE_CAP = 200, 2100, 200, 500
 _KEPT_FRAMES = 30
 _MOST_OMITTED = 10**9

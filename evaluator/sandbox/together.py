@@ -8,47 +8,53 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from evaluator.model import Limits
 from evaluator.sandbox.answer_file import FREE_S, Answer, read_answers
 from evaluator.sandbox.answers import AnswerReader
 from evaluator.sandbox.child import Child
 from evaluator.sandbox.limits.exceeded import mark_exceeded
 from evaluator.sandbox.limits.watch import LimitExceeded, LimitWatch
 from evaluator.sandbox.outcomes import Outcome, Status
+from evaluator.sandbox.processes import Processes
 from evaluator.sandbox.reports import stack_of
 from evaluator.sandbox.wire import BrokenFrameError
 
-_MIB = 2**20
-
 
 class Together:
-    """For one process, which has got its order and the inputs."""
+    """For one process, which waits for its order."""
 
     def __init__(
         self,
         child: Child,
+        processes: Processes,
         reader: AnswerReader,
-        source: str,
-        limits: Limits,
         wall_s: float,
         right: Sequence[bytes | None],
     ) -> None:
         """`wall_s`: the time of one input. `right`: see `Execution.run_ahead`."""
         self._child = child
+        self._processes = processes
         self._reader = reader
-        self._source = source
-        self._limits = limits
+        self._setup = processes.setup
         self._wall_s = wall_s
         self._right = right
-        self._output_bytes = int(limits.output_mb * _MIB)
-        self.watch = LimitWatch(child, limits, wall_s, free_s=FREE_S)
+        self.watch = LimitWatch(child, self._setup.limits, wall_s, free_s=FREE_S)
 
-    def outcomes(self, number: int) -> list[Outcome]:
-        """Of the first inputs, perhaps of all `number`; none in case of doubt. The process may have ended then.
+    def outcomes(self, inputs: Sequence[bytes]) -> list[Outcome]:
+        """Of the first inputs, perhaps of all; none if they have to be run one by one. The process may have ended then.
 
-        Fewer than all if the rest is to be run one by one, in another process: this one has seen it. Raises
-        `EOFError`, `BrokenFrameError` and `LimitExceeded` in case of doubt, too.
+        Fewer than all if the rest is to be run one by one, in another process: this one has seen it. Raises `OSError`
+        or `SilenceError` if the sandbox failed.
         """
+        try:
+            self._processes.send_order(self._child, self.watch, inputs)
+            outcomes = self._answered(len(inputs))
+        except (LimitExceeded, EOFError, BrokenFrameError):
+            return []
+        self._child.used = self._child.loaded = True
+        return outcomes
+
+    def _answered(self, number: int) -> list[Outcome]:
+        """Raises `EOFError`, `BrokenFrameError` and `LimitExceeded` in case of doubt, too."""
         try:
             kind, payload = self._child.connection.receive(self.watch, 4)
         except LimitExceeded as passed:
@@ -57,10 +63,10 @@ class Together:
         if kind != b"Z" or not 0 < done <= number:
             raise BrokenFrameError("not the end of the answers")
         self.watch.last_look()
-        answers = read_answers(self._child.answers(self._output_bytes + 1), done, partial=False)
+        answers = read_answers(self._child.answers(self._setup.output_bytes + 1), done, partial=False)
         outcomes = self._read(answers)
         used_s, cpu_s = self.watch.wall_s(), self.watch.cpu_s()
-        if used_s > self._wall_s or cpu_s > self._limits.cpu_s or self._tried_refused_calls():
+        if used_s > self._wall_s or cpu_s > self._setup.limits.cpu_s or self._child.refused_calls():
             return []
         _share(outcomes, used_s, cpu_s)
         return outcomes
@@ -70,15 +76,14 @@ class Together:
         if passed.status is not Status.TIME or passed.doubt:
             return []
         stack = self._child.stack()
-        answers = read_answers(self._child.answers(self._output_bytes + 1), number, partial=True)
+        answers = read_answers(self._child.answers(self._setup.output_bytes + 1), number, partial=True)
         before_s = sum(answer.wall_s for answer in answers)
-        if len(answers) == number or before_s > FREE_S or (answers and self._tried_refused_calls()):
+        if len(answers) == number or before_s > FREE_S or (answers and self._child.refused_calls()):
             return []
-        late = Outcome(status=Status.TIME, message=passed.message, failure=stack_of(stack, self._source))
-        if self._child.refusals is not None:
-            late.notes += self._child.refusals.notes()
+        late = Outcome(status=Status.TIME, message=passed.message, failure=stack_of(stack, self._setup.program.source))
+        late.notes += self._child.refused_calls()
         late.memory_mb = self.watch.peak.total
-        late.stdout, late.stderr = (file.read(self._output_bytes) for file in self._child.output)
+        late.stdout, late.stderr = self._child.printed(self._setup.output_bytes)
         late.wall_s = max(0.0, self.watch.wall_s() - before_s)
         late.cpu_s = max(self.watch.cpu_s() - sum(answer.cpu_s for answer in answers), 0.0)
         return [*self._read(answers), late]
@@ -91,12 +96,9 @@ class Together:
             if not goes_on:
                 self._reader.read_last(self._child, self.watch, outcome)
                 outcome.cpu_s = answer.cpu_s
-            mark_exceeded(outcome, self._limits)
+            mark_exceeded(outcome, self._setup.limits)
             outcomes.append(outcome)
         return outcomes
-
-    def _tried_refused_calls(self) -> bool:
-        return self._child.refusals is not None and bool(self._child.refusals.notes())
 
 
 def _share(outcomes: Sequence[Outcome], wall_s: float, cpu_s: float) -> None:

@@ -27,6 +27,10 @@ class SilenceError(Exception):
     """Nothing arrived before the deadline."""
 
 
+CONNECTION_ERRORS = (OSError, EOFError, SilenceError, BrokenFrameError)
+"""What a connection raises if the process at its other end has ended, or does not do what it should."""
+
+
 class Watch(Protocol):
     """Decides how long to wait, and checks the other side meanwhile. Both methods may raise to end the wait."""
 

@@ -19,7 +19,7 @@ from evaluator.sandbox.launch.unavailable import SandboxUnavailable
 from evaluator.sandbox.limits.process_table import chain
 from evaluator.sandbox.limits.starvation import priority_of
 from evaluator.sandbox.reports import Ended
-from evaluator.sandbox.wire import BrokenFrameError, Connection, SilenceError, Watch
+from evaluator.sandbox.wire import CONNECTION_ERRORS, BrokenFrameError, Connection, Watch
 
 _START_S = 30.0
 _ANSWER_CAP = 4096
@@ -31,7 +31,6 @@ class Zygote:
 
     def __init__(self, settings: Settings, way: Way, warm: Warm) -> None:
         """Starts it and waits until it is warm. Raises `SandboxUnavailable` with bubblewrap's own message."""
-        self.way = way
         self._killed = False
         self.memory: MemoryCgroup | None = None
         self._kills_on_machine = kills_on_machine()
@@ -44,15 +43,13 @@ class Zygote:
         self._control = Connection(control)
         try:
             kind, answer = self._control.receive(time.monotonic() + _START_S, _ANSWER_CAP)
-        except (EOFError, SilenceError, BrokenFrameError, OSError):
+        except CONNECTION_ERRORS:
             kind, answer = b"", b""
         if kind != b"R":
             message = self._last_line()
             self.close()
             raise SandboxUnavailable(f"it does not start ({message})", _fix(message))
         self.landlock_abi = answer[0]
-        self.reports_threads = way is Way.LANDLOCK and not own_folder.has_users()
-        """Whether the kernel reports each new thread to us, because it can't count them."""
         self.folder = None if self._folder is None else str(self._folder / own_folder.HOME)
         self.memory = MemoryCgroup.around(self._process.pid)
         self.priority = priority_of(self._process.pid)

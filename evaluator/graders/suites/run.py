@@ -252,9 +252,8 @@ class SeparateProcessRun(_Suite):
 
         def run_case(wall_s: float) -> Outcome:
             process = self._ready(place)
-            if self._execution.not_loaded is not None:
-                return self._execution.not_loaded
-            assert process is not None
+            if isinstance(process, Outcome):
+                return process
             runs.append(process.case(place))
             return self._execution.run_case(runs[-1], wall_s=wall_s)
 
@@ -296,16 +295,18 @@ class SeparateProcessRun(_Suite):
         if (ended and not plan.restarts) or (report is not None and report.setup) or not plan.continues:
             self._over = True
 
-    def _ready(self, place: int) -> SuiteProcess | None:
-        """The two processes are connected: if one has ended, both are replaced."""
+    def _ready(self, place: int) -> SuiteProcess | Outcome:
+        """The suite's process, or how the completion can't be loaded.
+
+        The two processes are connected: if one has ended, both are replaced.
+        """
         process = self._process
         if process is not None and process.usable and self._execution.begun:
             return process
         self._end_suite()
-        self._execution.start_again()
-        completion = self._execution.start(wall_s=self._limits.wall_s)
-        if completion is None:
-            return None
+        completion = self._execution.restart(wall_s=self._limits.wall_s)
+        if isinstance(completion, Outcome):
+            return completion
         with stage("sandbox start"):
             process = self._bench.sandbox.start_suite(self._program, self._plan.suite, self._limits, completion)
         self._process = process

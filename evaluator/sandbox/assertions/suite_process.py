@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import marshal
-import math
 import time
 
 import msgspec
@@ -20,18 +19,16 @@ from evaluator.sandbox.assertions.compiled_suites import CompiledSuites
 from evaluator.sandbox.assertions.suite_code import SuiteCode
 from evaluator.sandbox.assertions.suite_zygote import SuiteZygote
 from evaluator.sandbox.child import Child, Forker
-from evaluator.sandbox.limits.exceeded import FILES_MB, OPEN_FILES
 from evaluator.sandbox.limits.watch import LimitExceeded, LimitWatch
+from evaluator.sandbox.orders import confinement
 from evaluator.sandbox.outcomes import Outcome, Status
 from evaluator.sandbox.program import FaultError, Program
 from evaluator.sandbox.reports import report, traceback_of
-from evaluator.sandbox.wire import BrokenFrameError, SilenceError, Watch
+from evaluator.sandbox.wire import CONNECTION_ERRORS, BrokenFrameError, SilenceError, Watch
 
 NOT_POSSIBLE = "not possible in two processes: "
 """How a message begins, if the test must run in the completion's process."""
-_MIB = 2**20
 _TASKS = 16
-_BACKSTOP_CPU_S = 2
 _REPORT_CAP = 1024 * 1024
 _GONE_S = 0.5
 _PATIENCE_S = 3600.0
@@ -62,7 +59,7 @@ class SuiteProcess:
         zygote.limit_memory(limits.memory_mb)
         try:
             self.child = Child.started(self._forker(completion.own_files), peer=completion.peer)
-        except (OSError, EOFError, SilenceError, BrokenFrameError) as error:
+        except CONNECTION_ERRORS as error:
             raise self.fault(error) from error
         if completion.peer is not None:
             completion.peer.close()
@@ -71,7 +68,7 @@ class SuiteProcess:
             self.child.attend(completion.refusals)
         try:
             self._start(completion.own_files)
-        except (OSError, EOFError, SilenceError, BrokenFrameError, LimitExceeded) as error:
+        except (*CONNECTION_ERRORS, LimitExceeded) as error:
             self.close()
             raise self.fault(error) from error
 
@@ -100,23 +97,9 @@ class SuiteProcess:
 
     def _confinement(self, role: str) -> dict[str, object]:
         """The limits of the process that runs the suite, or of the template that it is forked from."""
-        limits, forks = self._limits, role == "suites"
-        return {
-            "role": role,
-            "forks": forks,
-            "ahead": False,
-            "reports_calls": False,
-            "memory_counted": self._zygote.memory is not None,
-            "processes": 0,
-            "loopback": False,
-            "files_mb": FILES_MB,
-            "shares_files": "" if forks else "takes",
-            "virtual_bytes": int(limits.virtual_mb * _MIB),
-            "output_bytes": int(limits.output_mb * _MIB),
-            "cpu_s": math.ceil(limits.total_s) + _BACKSTOP_CPU_S,
-            "open_files": OPEN_FILES,
-            "tasks": limits.threads + _TASKS + forks,
-        }
+        forks, counted = role == "suites", self._zygote.memory is not None
+        confined = confinement(self._limits, memory_counted=counted, forks=forks, spare_tasks=_TASKS)
+        return {**confined, "role": role, "shares_files": "" if forks else "takes"}
 
     def receive(self, watch: Watch) -> tuple[bytes, bytes]:
         """Kind and payload of its report on a test case. Raises as `Connection.receive` does.
@@ -153,7 +136,7 @@ class SuiteProcess:
         try:
             kind, payload = self.child.connection.receive(time.monotonic() + _GONE_S, _REPORT_CAP)
             return last_message_in(payload) if kind == b"E" else None
-        except (OSError, EOFError, SilenceError, BrokenFrameError):
+        except CONNECTION_ERRORS:
             return None
 
     def begin(self) -> LimitWatch:
@@ -166,7 +149,7 @@ class SuiteProcess:
         """Why it ended in the middle of a test case. Raises `FaultError` if the zygote ended."""
         try:
             ended = self.child.wait(watch).text()
-        except (LimitExceeded, OSError, EOFError, SilenceError, BrokenFrameError) as error:
+        except (*CONNECTION_ERRORS, LimitExceeded) as error:
             fault = self.fault(error)
             if not self._zygote.out_of_memory():
                 raise fault from error
@@ -176,7 +159,7 @@ class SuiteProcess:
     def close(self) -> None:
         """Ends it with all that is in it."""
         was_usable, self.usable = self.usable, False
-        with contextlib.suppress(OSError, EOFError, SilenceError, BrokenFrameError):
+        with contextlib.suppress(*CONNECTION_ERRORS):
             if was_usable:
                 self._close_politely()
             self.child.kill()

@@ -5,6 +5,9 @@ from __future__ import annotations
 home = "/tmp"  # noqa: S108 - the sandbox's own
 """The program's own folder, in which it starts."""
 
+FILES_MB, SHARED_MEMORY_MB = 64, 16
+"""Size of a completion's own /tmp and /dev/shm."""
+
 writable = ["/tmp", "/dev/shm"]  # noqa: S108
 
 

@@ -113,11 +113,11 @@ def _confine(order: dict[str, Any], confinement: Confinement) -> None:
         linux.set_dumpable(True)  # the one before it has ended
     else:
         _confine_alone(order, confinement)
-    _set_limit(resource.RLIMIT_AS, order["virtual_bytes"])
-    _set_limit(resource.RLIMIT_FSIZE, order["output_bytes"])
-    _set_limit(resource.RLIMIT_CPU, order["cpu_s"])
+    sharing.set_limit(resource.RLIMIT_AS, order["virtual_bytes"])
+    sharing.set_limit(resource.RLIMIT_FSIZE, order["output_bytes"])
+    sharing.set_limit(resource.RLIMIT_CPU, order["cpu_s"])
     if confinement.counts_tasks:
-        _set_limit(resource.RLIMIT_NPROC, order["tasks"])
+        sharing.set_limit(resource.RLIMIT_NPROC, order["tasks"])
     if not order["memory_counted"]:
         confinement.filters["uncounted"].install()
     if order["shares_files"] == "gives":
@@ -140,18 +140,13 @@ def _confine_alone(order: dict[str, Any], confinement: Confinement) -> None:
     if order["loopback"]:
         linux.start_loopback()
     if confinement.namespaces:
-        _mount(order["files_mb"], order["shares_files"])
+        _mount(order["shares_files"])
     os.chdir(places.home)
-    for limit, value in sharing.common_limits(order["open_files"]).items():
-        _set_limit(limit, value)
+    sharing.set_common_limits()
     linux.set_no_new_privileges()
     if confinement.landlock_abi:
         linux.landlock(confinement.landlock_abi, confinement.landlock_rules, tcp=order["loopback"])
     linux.drop_capabilities()
-
-
-def _set_limit(limit: int, value: int) -> None:
-    resource.setrlimit(limit, (value, value))
 
 
 def _hand_over(kind: bytes, descriptor: int) -> None:
@@ -162,7 +157,7 @@ def _hand_over(kind: bytes, descriptor: int) -> None:
     os.close(descriptor)
 
 
-def _mount(files_mb: int, shares_files: str) -> None:
+def _mount(shares_files: str) -> None:
     """`shares_files`: "gives" its /tmp to another process through the parent, "takes" that of another, or ""."""
     linux.unshare(linux.CLONE_NEWNS)
     if shares_files == "takes":
@@ -171,8 +166,8 @@ def _mount(files_mb: int, shares_files: str) -> None:
         connection.detach()
         linux.put_mount(descriptor, b"/tmp")
     else:
-        linux.mount_memory(b"/tmp", files_mb, linux.MS_NOSYMFOLLOW if shares_files else 0)
-    linux.mount_memory(b"/dev/shm", sharing.SHARED_MEMORY_MB)
+        linux.mount_memory(b"/tmp", places.FILES_MB, linux.MS_NOSYMFOLLOW if shares_files else 0)
+    linux.mount_memory(b"/dev/shm", places.SHARED_MEMORY_MB)
     if shares_files == "gives":
         _hand_over(b"M", linux.mount_again(b"/tmp"))
     linux.mount_own_proc()

@@ -22,7 +22,7 @@ from evaluator.sandbox.inside import channel, folders, linux, new_processes, pla
 ENDED = struct.Struct("!Bidq")
 """Which process ended (its number modulo 256), exit status, CPU seconds, memory in KiB."""
 
-SHARED_MEMORY_MB = 16
+OPEN_FILES = 128
 _FOLDER_MODE = 0o1777
 _SOURCES = ("main.py", "solution.py")
 
@@ -33,11 +33,10 @@ def settle(settings: dict[str, Any], abi: int) -> int | None:
     Neither the zygote nor the waiting process can be traced, or read through /proc.
     """
     linux.be_killed_first()
-    linux.mount_memory(b"/tmp", settings["files_mb"])
-    linux.mount_memory(b"/dev/shm", SHARED_MEMORY_MB)
+    linux.mount_memory(b"/tmp", places.FILES_MB)
+    linux.mount_memory(b"/dev/shm", places.SHARED_MEMORY_MB)
     linux.mount_own_proc(b"hidepid=2")
-    for limit, value in common_limits(settings["open_files"]).items():
-        resource.setrlimit(limit, (value, value))
+    set_common_limits()
     os.chdir(places.home)
     linux.set_no_new_privileges()
     empty()
@@ -47,14 +46,15 @@ def settle(settings: dict[str, Any], abi: int) -> int | None:
     return ruleset
 
 
-def common_limits(open_files: int) -> dict[int, int]:
+def set_common_limits() -> None:
     """The limits that are the same for every process."""
-    return {
-        resource.RLIMIT_NOFILE: open_files,
-        resource.RLIMIT_CORE: 0,
-        resource.RLIMIT_MEMLOCK: 0,
-        resource.RLIMIT_MSGQUEUE: 0,
-    }
+    set_limit(resource.RLIMIT_NOFILE, OPEN_FILES)
+    for limit in (resource.RLIMIT_CORE, resource.RLIMIT_MEMLOCK, resource.RLIMIT_MSGQUEUE):
+        set_limit(limit, 0)
+
+
+def set_limit(limit: int, value: int) -> None:
+    resource.setrlimit(limit, (value, value))
 
 
 def serve(control: socket.socket, begin: Callable[[list[int]], None]) -> None:

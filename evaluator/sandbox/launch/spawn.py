@@ -18,7 +18,6 @@ from evaluator.sandbox.launch import bubblewrap, memory_cgroup, own_folder, secc
 from evaluator.sandbox.launch.bundle import BOOT, bundle
 from evaluator.sandbox.launch.interpreter import Interpreter, interpreter_for, outside_of
 from evaluator.sandbox.launch.settings import Warm
-from evaluator.sandbox.limits.exceeded import FILES_MB, OPEN_FILES
 
 _STACK_KIB = 256 * 1024
 _READ_WRITE = READ | WRITE | DEVICE
@@ -156,8 +155,6 @@ def _in_namespaces(interpreter: Interpreter, warm: Warm) -> _Launch:
         "writable": list(bubblewrap.WRITABLE),
         "path": [home, *interpreter.path],
         "rules": rules,
-        "files_mb": FILES_MB,
-        "open_files": OPEN_FILES,
         "filters": (_shared_filters() if warm.shared else _filters(loopback=warm.system)) | _filters_of_both(),
     }
     environment = _environment(home, interpreter.library_folder)

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from evaluator.model import Limits, Traceback
+from evaluator.sandbox.inside.places import FILES_MB, SHARED_MEMORY_MB
+from evaluator.sandbox.inside.sharing import OPEN_FILES
 from evaluator.sandbox.outcomes import Outcome, Status
 
-FILES_MB, SHARED_MEMORY_MB = 64, 16
-"""Size of a completion's own /tmp and /dev/shm."""
-
-OPEN_FILES = 128
 _MIB = 2**20
 
 
@@ -32,6 +30,13 @@ def mark_exceeded(outcome: Outcome, limits: Limits) -> None:
         outcome.message = f"{outcome.cpu_s:.2f} s of CPU time (limits.cpu_s is {limits.cpu_s:g})"
     elif outcome.failure is not None and not outcome.message:
         outcome.message = _with_limit(outcome.failure, limits)
+
+
+def mark_killed(outcome: Outcome, limits: Limits) -> None:
+    """The kernel killed it, or a process that it started: out of memory."""
+    most = limits.memory_mb
+    outcome.status, outcome.memory_mb = Status.MEMORY, max(outcome.memory_mb, most)
+    outcome.message = f"ended by the kernel: out of memory (limits.memory_mb is {most:g})"
 
 
 def _with_limit(failure: Traceback, limits: Limits) -> str:

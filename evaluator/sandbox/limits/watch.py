@@ -7,7 +7,7 @@ import time
 
 from evaluator.model import Limits
 from evaluator.sandbox.child import Child
-from evaluator.sandbox.limits.exceeded import FILES_MB
+from evaluator.sandbox.inside.places import FILES_MB
 from evaluator.sandbox.limits.folder_use import excess
 from evaluator.sandbox.limits.memory_use import MemoryUse, memory_use, most_resident, resident_use
 from evaluator.sandbox.limits.process_table import Namespace, TooManyMappingsError
