@@ -82,10 +82,6 @@ class Sandbox:
         self._landlock: bool | None = None
         """None before the first interpreter."""
 
-    def another(self) -> Sandbox:
-        """A sandbox with the same settings for another worker. It keeps what was proved here."""
-        return Sandbox.trusting(*self.proof) if self.proof else Sandbox(self.settings)
-
     @property
     def proof(self) -> tuple[Settings, tuple[str, ...]] | None:
         """The settings that were proved here, and the layers that were not; None before `warm_up`."""

@@ -119,6 +119,7 @@ _CLONE3 = 435
 _MMAP = {"x86_64": 9, "aarch64": 222}
 _ARCHITECTURE = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 CLONE_THREAD = 0x00010000
+_MACHINE = platform.machine()
 
 _ANY = 0xFFFFFFFF
 _Ranges = tuple[tuple[int, int], ...]
@@ -193,8 +194,8 @@ _Instruction = tuple[int, int, int, int]
 """BPF: operation, jump if true, jump if false, constant."""
 
 
-def _numbers(table: str, machine: str) -> set[int]:
-    column = {"x86_64": 1, "aarch64": 2}[machine]
+def _numbers(table: str) -> set[int]:
+    column = {"x86_64": 1, "aarch64": 2}[_MACHINE]
     rows = (row.split() for row in table.split(";"))
     return {int(row[column]) for row in rows if row[column] != "-"}
 
@@ -251,30 +252,30 @@ def _allowed_if(conditions: Sequence[tuple[int, _Ranges]]) -> _Leaf:
     return (*leaf, *_REFUSED_LEAF)
 
 
-def _checked_leaves(rows: Iterable[_Row], machine: str) -> dict[int, _Leaf]:
+def _checked_leaves(rows: Iterable[_Row]) -> dict[int, _Leaf]:
     return {
-        x86_64 if machine == "x86_64" else aarch64: _allowed_if(conditions) for _, x86_64, aarch64, conditions in rows
+        x86_64 if _MACHINE == "x86_64" else aarch64: _allowed_if(conditions) for _, x86_64, aarch64, conditions in rows
     }
 
 
-def _leaves(machine: str, processes: bool, loopback: bool = False) -> dict[int, _Leaf]:
+def _leaves(*, processes: bool = False, loopback: bool = False) -> dict[int, _Leaf]:
     """The leaf of each call by its number; all others are refused."""
-    leaves = dict.fromkeys(_numbers(_ALLOWED, machine), _ALLOWED_LEAF)
-    leaves |= _checked_leaves(_WITH_ARGUMENTS, machine)
+    leaves = dict.fromkeys(_numbers(_ALLOWED), _ALLOWED_LEAF)
+    leaves |= _checked_leaves(_WITH_ARGUMENTS)
     if processes:
-        leaves |= dict.fromkeys(_numbers(_PROCESSES, machine) | _numbers(_PASSING, machine), _ALLOWED_LEAF)
+        leaves |= dict.fromkeys(_numbers(_PROCESSES) | _numbers(_PASSING), _ALLOWED_LEAF)
     if loopback:
-        leaves |= dict.fromkeys(_numbers(_LOOPBACK, machine), _ALLOWED_LEAF)
-        leaves |= _checked_leaves((_LOOPBACK_SOCKET,), machine)
-    leaves[CLONE[machine]] = _ALLOWED_LEAF if processes else _ONLY_THREADS
+        leaves |= dict.fromkeys(_numbers(_LOOPBACK), _ALLOWED_LEAF)
+        leaves |= _checked_leaves((_LOOPBACK_SOCKET,))
+    leaves[CLONE[_MACHINE]] = _ALLOWED_LEAF if processes else _ONLY_THREADS
     leaves[_CLONE3] = _NO_SUCH_CALL
     return leaves
 
 
-def _leaves_without_namespaces(machine: str) -> dict[int, _Leaf]:
+def _leaves_without_namespaces() -> dict[int, _Leaf]:
     """The leaves that differ for a process without namespaces."""
-    leaves = dict.fromkeys(_numbers(_PRETENDED, machine), _PRETENDED_LEAF)
-    return leaves | dict.fromkeys(_numbers(_FAR_REACHING, machine), _REFUSED_LEAF)
+    leaves = dict.fromkeys(_numbers(_PRETENDED), _PRETENDED_LEAF)
+    return leaves | dict.fromkeys(_numbers(_FAR_REACHING), _REFUSED_LEAF)
 
 
 def _runs(leaves: dict[int, _Leaf], otherwise: _Leaf) -> list[tuple[int, _Leaf]]:
@@ -295,17 +296,17 @@ def _search_tree(runs: list[tuple[int, _Leaf]]) -> list[_Instruction]:
     return [(_JUMP_AT_LEAST, len(below), 0, runs[middle][0]), *below, *above]
 
 
-def _reporting(leaves: dict[int, _Leaf], machine: str, loopback: bool = False) -> dict[int, _Leaf]:
+def _reporting(leaves: dict[int, _Leaf], *, loopback: bool = False) -> dict[int, _Leaf]:
     """The same, but the calls of `REPORTED` are reported to a listener instead of being refused.
 
     Passing descriptors is allowed, because the listener has to be passed. Another filter on top of this one refuses it.
     """
-    leaves = leaves | dict.fromkeys(_numbers(_PASSING, machine), _ALLOWED_LEAF)
-    reported = _numbers(REPORTED, machine) | {CLONE[machine]}
+    leaves = leaves | dict.fromkeys(_numbers(_PASSING), _ALLOWED_LEAF)
+    reported = _numbers(REPORTED) | {CLONE[_MACHINE]}
     if loopback:  # the C library looks for name servers by sockets of other families
-        reported -= _checked_leaves((_LOOPBACK_SOCKET,), machine).keys()
+        reported -= _checked_leaves((_LOOPBACK_SOCKET,)).keys()
     refused = _REFUSED_LEAF[0]
-    sockets = dict.fromkeys(_numbers(_SOCKET, machine) & reported, _SOCKET_REPORTED)
+    sockets = dict.fromkeys(_numbers(_SOCKET) & reported, _SOCKET_REPORTED)
     return (
         leaves
         | {
@@ -317,98 +318,90 @@ def _reporting(leaves: dict[int, _Leaf], machine: str, loopback: bool = False) -
 
 
 @cache
-def bpf_program(
-    machine: str = platform.machine(), *, processes: bool = False, reporting: bool = False, loopback: bool = False
-) -> bytes:
+def bpf_program(*, processes: bool = False, reporting: bool = False, loopback: bool = False) -> bytes:
     """The filter as BPF bytes. `processes` allows new ones, `reporting` needs a listener, `loopback` allows IP sockets.
 
     Raises `KeyError` on a machine that is neither x86_64 nor aarch64.
     """
-    leaves = _leaves(machine, processes, loopback)
-    return _program(machine, _runs(_reporting(leaves, machine, loopback) if reporting else leaves, _REFUSED_LEAF))
+    leaves = _leaves(processes=processes, loopback=loopback)
+    return _program(_runs(_reporting(leaves, loopback=loopback) if reporting else leaves, _REFUSED_LEAF))
 
 
 @cache
-def bpf_in_shared_namespaces(machine: str = platform.machine(), *, reporting: bool = False) -> bytes:
+def bpf_in_shared_namespaces(*, reporting: bool = False) -> bytes:
     """The filter for a process whose namespaces others use before and after it.
 
     Raises `KeyError` as `bpf_program` does.
     """
-    leaves = _leaves(machine, processes=False) | _checked_leaves(_ITSELF_ONLY, machine)
-    return _program(machine, _runs(_reporting(leaves, machine) if reporting else leaves, _REFUSED_LEAF))
+    leaves = _leaves() | _checked_leaves(_ITSELF_ONLY)
+    return _program(_runs(_reporting(leaves) if reporting else leaves, _REFUSED_LEAF))
 
 
 @cache
-def bpf_without_namespaces(
-    machine: str = platform.machine(), *, reporting: bool = False, reports_threads: bool = False
-) -> bytes:
+def bpf_without_namespaces(*, reporting: bool = False, reports_threads: bool = False) -> bytes:
     """The filter for a process without namespaces. With `reports_threads`, its listener decides on new threads.
 
     Raises `KeyError` as `bpf_program` does.
     """
-    leaves = (
-        _leaves(machine, processes=False) | _leaves_without_namespaces(machine) | _checked_leaves(_ITSELF_ONLY, machine)
-    )
-    leaves = _reporting(leaves, machine) if reporting else leaves
+    leaves = _leaves() | _leaves_without_namespaces() | _checked_leaves(_ITSELF_ONLY)
+    leaves = _reporting(leaves) if reporting else leaves
     if reports_threads:
-        leaves |= {CLONE[machine]: (_REPORT,)}
-    return _program(machine, _runs(leaves, _REFUSED_LEAF))
+        leaves |= {CLONE[_MACHINE]: (_REPORT,)}
+    return _program(_runs(leaves, _REFUSED_LEAF))
 
 
 @cache
-def bpf_of_template_without_namespaces(
-    machine: str = platform.machine(), *, reporting: bool = False, reports_threads: bool = False
-) -> bytes:
+def bpf_of_template_without_namespaces(*, reporting: bool = False, reports_threads: bool = False) -> bytes:
     """The same for a template: it may fork, and its forks may send signals to themselves."""
-    leaves = _leaves(machine, processes=True) | _leaves_without_namespaces(machine)
-    leaves = _reporting(leaves, machine) if reporting else leaves
+    leaves = _leaves(processes=True) | _leaves_without_namespaces()
+    leaves = _reporting(leaves) if reporting else leaves
     if reports_threads:
-        leaves |= {CLONE[machine]: _THREAD_REPORTED}
-    return _program(machine, _runs(leaves, _REFUSED_LEAF))
+        leaves |= {CLONE[_MACHINE]: _THREAD_REPORTED}
+    return _program(_runs(leaves, _REFUSED_LEAF))
 
 
 @cache
-def bpf_of_fork(machine: str = platform.machine()) -> bytes:
+def bpf_of_fork() -> bytes:
     """For a template's forks, on top of the template's filter: no new processes, and each reaches only itself.
 
     Raises `KeyError` on a machine that is neither x86_64 nor aarch64.
     """
-    return _program(machine, _runs(_no_processes(machine) | _checked_leaves(_ITSELF_ONLY, machine), _ALLOWED_LEAF))
+    return _program(_runs(_no_processes() | _checked_leaves(_ITSELF_ONLY), _ALLOWED_LEAF))
 
 
 @cache
-def bpf_without_shared_memory(machine: str = platform.machine()) -> bytes:
+def bpf_without_shared_memory() -> bytes:
     """Refuses only shared memory outside files: it stays allocated when most of it is no longer mapped.
 
     So only the kernel itself can count it. Raises `KeyError` as `bpf_program` does.
     """
-    return _program(machine, _runs({_MMAP[machine]: _NO_SHARED_MEMORY}, _ALLOWED_LEAF))
+    return _program(_runs({_MMAP[_MACHINE]: _NO_SHARED_MEMORY}, _ALLOWED_LEAF))
 
 
 @cache
-def bpf_without_links(machine: str = platform.machine()) -> bytes:
+def bpf_without_links() -> bytes:
     """Refuses only hard links: of two names of one file a test could read what it has written itself.
 
     Raises `KeyError` as `bpf_program` does.
     """
-    return _program(machine, _runs(dict.fromkeys(_numbers(_LINKS, machine), _REFUSED_LEAF), _ALLOWED_LEAF))
+    return _program(_runs(dict.fromkeys(_numbers(_LINKS), _REFUSED_LEAF), _ALLOWED_LEAF))
 
 
 @cache
-def bpf_without_passing(machine: str = platform.machine()) -> bytes:
+def bpf_without_passing() -> bytes:
     """Refuses only the passing of descriptors. Raises `KeyError` as `bpf_program` does."""
-    return _program(machine, _runs(dict.fromkeys(_numbers(_PASSING, machine), _REFUSED_LEAF), _ALLOWED_LEAF))
+    return _program(_runs(dict.fromkeys(_numbers(_PASSING), _REFUSED_LEAF), _ALLOWED_LEAF))
 
 
-def _no_processes(machine: str) -> dict[int, _Leaf]:
-    leaves = dict.fromkeys(_numbers(_PROCESSES, machine) | _numbers(_PASSING, machine), _REFUSED_LEAF)
-    return leaves | {CLONE[machine]: _ONLY_THREADS, _CLONE3: _NO_SUCH_CALL}
+def _no_processes() -> dict[int, _Leaf]:
+    leaves = dict.fromkeys(_numbers(_PROCESSES) | _numbers(_PASSING), _REFUSED_LEAF)
+    return leaves | {CLONE[_MACHINE]: _ONLY_THREADS, _CLONE3: _NO_SUCH_CALL}
 
 
-def _program(machine: str, runs: list[tuple[int, _Leaf]]) -> bytes:
+def _program(runs: list[tuple[int, _Leaf]]) -> bytes:
     instructions: list[_Instruction] = [
         (_LOAD, 0, 0, _ARCH),
-        (_JUMP_EQUAL, 1, 0, _ARCHITECTURE[machine]),
+        (_JUMP_EQUAL, 1, 0, _ARCHITECTURE[_MACHINE]),
         (_RETURN, 0, 0, _KILL_PROCESS),
         (_LOAD, 0, 0, _NUMBER),
         *_search_tree(runs),
