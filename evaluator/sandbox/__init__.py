@@ -107,29 +107,25 @@ class Sandbox:
 
         Raises `SandboxUnavailable` if this machine has no sandbox, `FaultError` if it failed this time.
         """
-        if self.settings.way is None:
-            self.warm_up()
+        way = self._known_way()
         apart = warm_for(
             program.source,
             program.preamble,
             *(program.suite.imports if program.suite else ()),
-            system=program.system and self.settings.way is Way.NAMESPACES,
+            system=program.system and way is Way.NAMESPACES,
             runner=program.runner,
         )
 
         def zygote(shared: bool) -> Zygote:
             return self._zygote(msgspec.structs.replace(apart, shared=shared))
 
-        assert self.settings.way is not None
-        return Execution(setup_for(program, limits, self.settings.way, reuse=reuse, several=several), zygote)
+        return Execution(setup_for(program, limits, way, reuse=reuse, several=several), zygote)
 
     def start_suite(self, program: Program, suite: SuiteCode, limits: Limits, completion: Child) -> SuiteProcess:
         """Starts a process for a program's test suite, next to the program's own. Raises as `execute` does.
 
         `completion`: the process that `Execution.restart` returned.
         """
-        if self.settings.way is None:
-            self.warm_up()
         zygote = self._zygote(warm_for(suite.test, suite.preamble, suite.definitions, suite=True))
         assert isinstance(zygote, SuiteZygote)
         return SuiteProcess(zygote, program, suite, limits, completion, self.compiled)
@@ -137,14 +133,18 @@ class Sandbox:
     @property
     def allows_processes(self) -> bool:
         """Whether a completion may start processes, all of which end with it. Raises `SandboxUnavailable`."""
-        if self.settings.way is None:
-            self.warm_up()
-        return self.settings.way is Way.NAMESPACES
+        return self._known_way() is Way.NAMESPACES
 
     @property
     def shares_files(self) -> bool:
         """Whether two processes can share files. Raises `SandboxUnavailable`."""
         return self.allows_processes
+
+    def _known_way(self) -> Way:
+        if self.settings.way is None:
+            self.warm_up()
+        assert self.settings.way is not None
+        return self.settings.way
 
     @property
     def counts_waits(self) -> bool:

@@ -49,7 +49,4 @@ class Template:
 
     def close(self) -> None:
         """Ends it. Raises `OSError`, `EOFError`, or `SilenceError`."""
-        try:
-            self.child.kill()
-        finally:
-            self.child.close()
+        self.child.end()

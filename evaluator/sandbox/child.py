@@ -69,8 +69,8 @@ class Child:
         """The other end of its connection to another process, to be passed to that one; closed with this."""
         self.own_files: int | None = None
         """A descriptor of its /tmp, if it shares that with another process; closed with this."""
-        self._files = MemoryFile(), MemoryFile(), MemoryFile()
-        self._stack, self._answers = MemoryFile(), MemoryFile()
+        self._files = tuple(MemoryFile() for _ in range(5))
+        self._stdin, self._stdout, self._stderr, self._stack, self._answers = self._files
         ours, theirs = socket.socketpair()
         # The kernel sends the process's number with its first frame.
         ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
@@ -103,16 +103,16 @@ class Child:
     def give(self, stdin: bytes) -> None:
         """Its first input."""
         if stdin:
-            self._files[0].replace(stdin)
+            self._stdin.replace(stdin)
 
     @property
     def descriptors(self) -> tuple[int, ...]:
         """Our descriptors of all files that it got from us."""
-        return tuple(file.descriptor for file in (*self._files, self._stack, self._answers))
+        return tuple(file.descriptor for file in self._files)
 
     def printed(self, most: int) -> tuple[Stream, Stream]:
         """stdout and stderr, up to `most` bytes of each."""
-        return self._files[1].read(most), self._files[2].read(most)
+        return self._stdout.read(most), self._stderr.read(most)
 
     def refused_calls(self) -> tuple[Flag, ...]:
         """What the kernel refused since the last call of this; see `Refusals.notes`."""
@@ -132,8 +132,9 @@ class Child:
         """Resets the files for the next input. Raises `BrokenFrameError` for an unrequested frame."""
         if self.connection.has_input():
             raise BrokenFrameError("an unrequested frame")
-        for file, content in zip(self._files, (stdin, b"", b""), strict=True):
-            file.replace(content)
+        self._stdin.replace(stdin)
+        self._stdout.replace(b"")
+        self._stderr.replace(b"")
 
     def answers(self, most: int) -> bytes:
         """The file of answers to inputs that came together, up to `most` bytes."""
@@ -167,6 +168,13 @@ class Child:
             self.ended = self._forker.await_end(time.monotonic() + GRACE_S)
         return self.ended
 
+    def end(self) -> None:
+        """Kills and closes it. Raises as `kill` does."""
+        try:
+            self.kill()
+        finally:
+            self.close()
+
     def close(self) -> None:
         if self._handle is not None:
             os.close(self._handle)
@@ -179,5 +187,5 @@ class Child:
             self.own_files = None
         if self._listens and self.refusals is not None:
             self.refusals.close()
-        for file in (*self._files, self._stack, self._answers):
+        for file in self._files:
             file.close()

@@ -158,7 +158,9 @@ class Processes:
         ended = False
         try:
             if template is not None:
-                _end(child, template)
+                with contextlib.closing(template):
+                    if child is not None:
+                        child.end()
             elif child is not None:
                 self.zygote.part_with(child)
             ended = True
@@ -180,15 +182,3 @@ class Processes:
             yield
         except CONNECTION_ERRORS as error:
             raise self.fault(error) from error
-
-
-def _end(child: Child | None, template: Template) -> None:
-    """Ends a template and its fork. Raises what a connection raises."""
-    try:
-        if child is not None:
-            child.kill()
-        template.close()
-    finally:
-        for process in (child, template.child):
-            if process is not None:
-                process.close()

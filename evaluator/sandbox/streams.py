@@ -10,20 +10,16 @@ from evaluator.sandbox.outcomes import Stream
 class MemoryFile:
     """An unnamed file that the parent writes and reads, also after the program's end."""
 
-    def __init__(self, content: bytes = b"") -> None:
+    def __init__(self) -> None:
         self._file = os.fdopen(os.memfd_create("stream", os.MFD_CLOEXEC), "r+b", buffering=0)
         self.descriptor = self._file.fileno()
-        self._write(content)
 
-    def _write(self, content: bytes) -> None:
+    def replace(self, content: bytes) -> None:
+        os.ftruncate(self.descriptor, 0)
         view = memoryview(content)
         offset = 0
         while offset < len(view):
             offset += os.pwrite(self.descriptor, view[offset:], offset)
-
-    def replace(self, content: bytes) -> None:
-        os.ftruncate(self.descriptor, 0)
-        self._write(content)
 
     def read(self, most: int) -> Stream:
         """The first `most` bytes, and the size."""

@@ -117,38 +117,32 @@ class Connection:
 
         Raises `EOFError` or `SilenceError`.
         """
-        watch = _Deadline(deadline)
-        room = socket.CMSG_SPACE(_CREDENTIALS.size)
-        while True:
-            try:
-                data, ancillary, _flags, _address = self._socket.recvmsg(5, room)
-                break
-            except BlockingIOError:
-                self._wait(watch, select.POLLIN)
-            except ConnectionResetError:
-                raise EOFError from None
+        try:
+            data, attached = self._receive_attached(_Deadline(deadline), socket.SCM_CREDENTIALS)
+        except ConnectionResetError:
+            raise EOFError from None
         if data != b"\0\0\0\1H":
             raise EOFError
-        for level, kind, content in ancillary:
-            if level == socket.SOL_SOCKET and kind == socket.SCM_CREDENTIALS:
-                number: int = _CREDENTIALS.unpack(content[: _CREDENTIALS.size])[0]
-                return number
-        return 0
+        number: int = _CREDENTIALS.unpack(attached[: _CREDENTIALS.size])[0] if attached else 0
+        return number
 
     def receive_descriptor(self, kind: bytes, watch: Watch) -> int:
         """The descriptor that is sent with an empty frame. Raises `BrokenFrameError`, or what `watch` raises."""
+        data, attached = self._receive_attached(watch, socket.SCM_RIGHTS)
+        if data != b"\0\0\0\1" + kind or not attached:
+            raise BrokenFrameError("a descriptor was expected")
+        number: int = _DESCRIPTOR.unpack(attached[: _DESCRIPTOR.size])[0]
+        return number
+
+    def _receive_attached(self, watch: Watch, what: int) -> tuple[bytes, bytes]:
+        """An empty frame, and what the kernel sends with it, if it does."""
         room = socket.CMSG_SPACE(_CREDENTIALS.size) + socket.CMSG_SPACE(_DESCRIPTOR.size)
         while True:
             try:
-                data, ancillary, _flags, _address = self._socket.recvmsg(5, room, socket.MSG_CMSG_CLOEXEC)
-                break
+                data, attached, _flags, _address = self._socket.recvmsg(5, room, socket.MSG_CMSG_CLOEXEC)
+                return data, next((content for _, kind, content in attached if kind == what), b"")
             except BlockingIOError:
                 self._wait(watch, select.POLLIN)
-        content = next((content for _, kind, content in ancillary if kind == socket.SCM_RIGHTS), b"")
-        if data != b"\0\0\0\1" + kind or not content:
-            raise BrokenFrameError("a descriptor was expected")
-        number: int = _DESCRIPTOR.unpack(content[: _DESCRIPTOR.size])[0]
-        return number
 
     def attend(self, refusals: Requests) -> None:
         """Answers these, too, while waiting for the other side."""

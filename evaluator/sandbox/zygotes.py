@@ -91,10 +91,7 @@ class Zygote:
 
     def part_with(self, child: Child) -> None:
         """Ends the process that was taken. Raises `OSError`, `EOFError`, or `SilenceError`."""
-        try:
-            child.kill()
-        finally:
-            child.close()
+        child.end()
 
     def fork(self, descriptors: Sequence[int]) -> None:
         """Starts a child with the parent's connection and its descriptors 0, 1 and 2. Raises `OSError`."""

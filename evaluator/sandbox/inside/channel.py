@@ -79,11 +79,6 @@ def receive_raw(descriptor: int, read: Any = os.read, most: int = 2**31) -> tupl
     return body[:1], body[1:]
 
 
-def next_order(descriptor: int, write: Any, read: Any, leave: Any) -> bytes:
-    """The payload of `next_request`."""
-    return next_request(descriptor, write, read, leave)[1]
-
-
 def next_request(descriptor: int, write: Any, read: Any, leave: Any) -> tuple[bytes, bytes]:
     """The parent's next `R` (one input) or `A` (several).
 

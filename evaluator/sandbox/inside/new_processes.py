@@ -22,7 +22,7 @@ _STARTING = (
     (_posixsubprocess, "fork_exec"),
 )
 
-REFUSED = "new processes are refused here (limits.processes is 0; a task may allow some)"
+_REFUSED = "new processes are refused here (limits.processes is 0; a task may allow some)"
 
 fork = os.fork
 _REAL: list[tuple[object, str, Callable[..., object]]] = [
@@ -30,19 +30,19 @@ _REAL: list[tuple[object, str, Callable[..., object]]] = [
 ]
 
 
-def refuse(why: str) -> None:
+def refuse() -> None:
     """Makes Python's own functions that start a process or a program raise `PermissionError`."""
-    replaced: dict[str, Callable[..., NoReturn]] = {name: _refusal(name, why) for _, name, _ in _REAL}
+    replaced: dict[str, Callable[..., NoReturn]] = {name: _refusal(name) for _, name, _ in _REAL}
     for module, name, _ in _REAL:
         setattr(module, name, replaced[name])
 
 
-def _refusal(name: str, why: str) -> Callable[..., NoReturn]:
+def _refusal(name: str) -> Callable[..., NoReturn]:
     event = {"execv": "os.exec", "execve": "os.exec", "posix_spawnp": "os.posix_spawn"}.get(name, f"os.{name}")
 
     def refused(*arguments: object, **_: object) -> NoReturn:
         sys.audit(event, *arguments)  # as Python does: see `lacking`
-        raise PermissionError(errno.EPERM, why)
+        raise PermissionError(errno.EPERM, _REFUSED)
 
     refused.__name__ = refused.__qualname__ = name
     return refused

@@ -181,11 +181,16 @@ def _compiled(order: dict[str, Any]) -> tuple[CodeType, CodeType | None]:
     try:
         preamble = None
         if order["preamble"] and (order["header"] is None or order["forks"]):
-            preamble = compile(order["preamble"], "preamble.py", "exec", dont_inherit=True)
+            preamble = _compiled_preamble(order)
         return compile(source, name, "exec", dont_inherit=True), preamble
     except Exception as error:
         channel.send(_CHANNEL, b"C", channel.as_json({"failure": failures.report(error)}))
         os._exit(0)
+
+
+def _compiled_preamble(order: dict[str, Any]) -> CodeType:
+    code: CodeType = compile(order["preamble"], "preamble.py", "exec", dont_inherit=True)
+    return code
 
 
 def _write_source(name: str, source: str) -> None:
@@ -221,14 +226,14 @@ def _run(
     elif order["entry_point"] is None:
         program = _reusable(order, code)
         if program is None and order["header"]:
-            preamble = compile(order["preamble"], "preamble.py", "exec", dont_inherit=True)
+            preamble = _compiled_preamble(order)
         programs.serve(_CHANNEL, code, preamble, order["source"], program)
     else:
         bound = reusable.header_for(code, order["header"]) if order["header"] else None
         if bound is not None and bound.run():
             calls.serve(_CHANNEL, code, bound, order)  # does not return
         if order["header"]:
-            preamble = compile(order["preamble"], "preamble.py", "exec", dont_inherit=True)
+            preamble = _compiled_preamble(order)
         calls.serve(_CHANNEL, code, preamble, order)
 
 

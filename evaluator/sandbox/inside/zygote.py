@@ -137,7 +137,7 @@ def _prepare(settings: dict[str, Any], parts: process.Parts, register_at_fork: C
     for name in settings["preload"]:
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
-    new_processes.refuse(new_processes.REFUSED)
+    new_processes.refuse()
     if parts.runner is not None:
         parts.runner.prepare()
     if not settings["namespaces"]:

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from evaluator.sandbox.limits.memory_use import MemoryUse
-from evaluator.sandbox.limits.process_table import last_descendant, started
+from evaluator.sandbox.limits.process_table import is_left, last_descendant, mark
 
-_PREFIX = "rollscope"
+_PREFIX = "rollscope-"
 _MARGIN_MB = 256
 """For memory that is not the completion's own (the kernel's stacks and tables, pages that the zygote writes to), and so
 that most excess is found by `watch`, which also reports the line."""
@@ -52,7 +52,7 @@ class MemoryCgroup:
             zygote = last_descendant(process)
             parent, version = _place()
             _sweep_once(parent)
-            folder = parent / f"{_PREFIX}-{os.getpid()}-{started(os.getpid())}-{next(_counter)}"
+            folder = parent / f"{_PREFIX}{mark()}{next(_counter)}"
             folder.mkdir()
         except OSError:
             return None
@@ -174,8 +174,7 @@ def _folder(path: str, version: int) -> Path:
 @cache
 def _sweep_once(parent: Path) -> None:
     """Removes the groups of processes that have ended. A group in use can't be removed."""
-    for folder in parent.glob(f"{_PREFIX}-*"):
-        number, _, rest = folder.name.removeprefix(f"{_PREFIX}-").partition("-")
+    for folder in parent.glob(f"{_PREFIX}*"):
         with contextlib.suppress(OSError):
-            if number.isdigit() and started(int(number)) != rest.partition("-")[0]:
+            if is_left(folder.name.removeprefix(_PREFIX)):
                 folder.rmdir()

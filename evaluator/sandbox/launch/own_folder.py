@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 
 from evaluator.sandbox.inside import folders
-from evaluator.sandbox.limits.process_table import started
+from evaluator.sandbox.limits.process_table import is_left, mark
 
 HOME, PACKAGES = "work", "packages"
 NOBODY = 65534
@@ -67,7 +67,7 @@ def make(user: int, packages: Iterable[Path]) -> Path:
     Its `PACKAGES` has links to these packages only.
     """
     _sweep_once()
-    folder = Path(tempfile.mkdtemp(dir=_base(), prefix=f"{_PREFIX}{os.getpid()}-{started(os.getpid())}-"))
+    folder = Path(tempfile.mkdtemp(dir=_base(), prefix=f"{_PREFIX}{mark()}"))
     links = folder / PACKAGES
     links.mkdir()
     for package in packages:
@@ -106,9 +106,7 @@ def _sweep_once() -> None:
     """Removes the folders of processes that were killed with their zygotes."""
     places = {_MEMORY, Path(tempfile.gettempdir())}
     for folder in [folder for place in places for folder in place.glob(f"{_PREFIX}*")]:
-        number, _, rest = folder.name.removeprefix(_PREFIX).partition("-")
-        then = rest.partition("-")[0]
         with contextlib.suppress(OSError):  # its owner may be removing it, too
             owner = folder.lstat().st_uid
-            if number.isdigit() and (owner == os.geteuid() or is_new(owner)) and started(int(number)) != then:
+            if (owner == os.geteuid() or is_new(owner)) and is_left(folder.name.removeprefix(_PREFIX)):
                 folders.remove(str(folder))

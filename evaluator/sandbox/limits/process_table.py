@@ -24,6 +24,17 @@ def started(process: int) -> str:
         return ""
 
 
+def mark() -> str:
+    """Names this process, in the names of folders that are its own; see `is_left`."""
+    return f"{os.getpid()}-{started(os.getpid())}-"
+
+
+def is_left(name: str) -> bool:
+    """Whether a name that begins with the `mark` of a process is that of one that has ended. Raises `OSError`."""
+    number, then, *_ = [*name.split("-", 2), ""]
+    return number.isdigit() and started(int(number)) != then
+
+
 def chain(process: int) -> Iterator[int]:
     """A process, its first child, the first child of that, and so on. Raises `OSError`."""
     yield process

@@ -27,7 +27,7 @@ def serve(connection: int, code: CodeType, preamble: CodeType | None, order: dic
     namespace = loading.load(connection, code, preamble, entry_point).by_name(entry_point)
     runner: Runner | None = None
     while True:
-        index, suite, compiled = decoded(channel.next_order(connection, write, read, leave))
+        index, suite, compiled = decoded(channel.next_request(connection, write, read, leave)[1])
         leftovers.restore_builtins()
         if runner is None:
             for name in [name for name in sys.modules if name.partition(".")[0] == "unittest"]:
