@@ -34,7 +34,7 @@ class Case(Protocol):
 
 
 class Execution:
-    """One program. Use it with `with`, from one thread; its methods may be called in any order.
+    """One program. Close it, or use it with `with`; from one thread. Its methods may be called in any order.
 
     They raise `FaultError`. Once the program could not be loaded, every run has that outcome.
     """
@@ -53,6 +53,10 @@ class Execution:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Ends its process."""
         self._processes.end()
 
     def run_ahead(

@@ -97,8 +97,8 @@ class _Suite:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *raised: object) -> None:
-        self._execution.__exit__(*raised)
+    def __exit__(self, *_: object) -> None:
+        self._execution.close()
 
     def run(self) -> SuiteRun:
         """Runs all test cases. Raises `CannotRunError`, and what `grade` raises."""

@@ -99,14 +99,14 @@ class Interpreter:
         except BaseException:
             self._end()
             raise
-        return self._execution.__enter__()
+        return self._execution
 
     def _end(self) -> None:
         execution, sandbox = self._execution, self._sandbox
         self._execution = self._sandbox = None
         try:
             if execution is not None:
-                execution.__exit__(None, None, None)
+                execution.close()
         finally:
             if sandbox is not None:
                 sandbox.close()
