@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import takewhile
+from itertools import accumulate
 from typing import NamedTuple
 
 from evaluator.sandbox.inside.ahead import RECORD
@@ -30,14 +30,8 @@ class Answer(NamedTuple):
 
 def first_few(payloads: Sequence[bytes]) -> list[bytes]:
     """As many inputs as may be sent together."""
-    room = _MOST_BYTES
-
-    def fits(payload: bytes) -> bool:
-        nonlocal room
-        room -= len(payload)
-        return room >= 0
-
-    return list(takewhile(fits, payloads))
+    sizes = accumulate(map(len, payloads))
+    return list(payloads[: sum(size <= _MOST_BYTES for size in sizes)])
 
 
 def read_answers(data: bytes, most: int, *, partial: bool) -> list[Answer]:

@@ -252,6 +252,11 @@ def _allowed_if(conditions: Sequence[tuple[int, _Ranges]]) -> _Leaf:
     return (*leaf, *_REFUSED_LEAF)
 
 
+def _each(table: str, leaf: _Leaf) -> dict[int, _Leaf]:
+    """This leaf for every call of a table."""
+    return dict.fromkeys(_numbers(table), leaf)
+
+
 def _checked_leaves(rows: Iterable[_Row]) -> dict[int, _Leaf]:
     return {
         x86_64 if _MACHINE == "x86_64" else aarch64: _allowed_if(conditions) for _, x86_64, aarch64, conditions in rows
@@ -260,12 +265,12 @@ def _checked_leaves(rows: Iterable[_Row]) -> dict[int, _Leaf]:
 
 def _leaves(*, processes: bool = False, loopback: bool = False) -> dict[int, _Leaf]:
     """The leaf of each call by its number; all others are refused."""
-    leaves = dict.fromkeys(_numbers(_ALLOWED), _ALLOWED_LEAF)
+    leaves = _each(_ALLOWED, _ALLOWED_LEAF)
     leaves |= _checked_leaves(_WITH_ARGUMENTS)
     if processes:
         leaves |= dict.fromkeys(_numbers(_PROCESSES) | _numbers(_PASSING), _ALLOWED_LEAF)
     if loopback:
-        leaves |= dict.fromkeys(_numbers(_LOOPBACK), _ALLOWED_LEAF)
+        leaves |= _each(_LOOPBACK, _ALLOWED_LEAF)
         leaves |= _checked_leaves((_LOOPBACK_SOCKET,))
     leaves[CLONE[_MACHINE]] = _ALLOWED_LEAF if processes else _ONLY_THREADS
     leaves[_CLONE3] = _NO_SUCH_CALL
@@ -274,8 +279,8 @@ def _leaves(*, processes: bool = False, loopback: bool = False) -> dict[int, _Le
 
 def _leaves_without_namespaces() -> dict[int, _Leaf]:
     """The leaves that differ for a process without namespaces."""
-    leaves = dict.fromkeys(_numbers(_PRETENDED), _PRETENDED_LEAF)
-    return leaves | dict.fromkeys(_numbers(_FAR_REACHING), _REFUSED_LEAF)
+    leaves = _each(_PRETENDED, _PRETENDED_LEAF)
+    return leaves | _each(_FAR_REACHING, _REFUSED_LEAF)
 
 
 def _runs(leaves: dict[int, _Leaf], otherwise: _Leaf) -> list[tuple[int, _Leaf]]:
@@ -301,7 +306,7 @@ def _reporting(leaves: dict[int, _Leaf], *, loopback: bool = False) -> dict[int,
 
     Passing descriptors is allowed, because the listener has to be passed. Another filter on top of this one refuses it.
     """
-    leaves = leaves | dict.fromkeys(_numbers(_PASSING), _ALLOWED_LEAF)
+    leaves = leaves | _each(_PASSING, _ALLOWED_LEAF)
     reported = _numbers(REPORTED) | {CLONE[_MACHINE]}
     if loopback:  # the C library looks for name servers by sockets of other families
         reported -= _checked_leaves((_LOOPBACK_SOCKET,)).keys()
@@ -361,41 +366,26 @@ def bpf_of_template_without_namespaces(*, reporting: bool = False, reports_threa
 
 
 @cache
-def bpf_of_fork() -> bytes:
-    """For a template's forks, on top of the template's filter: no new processes, and each reaches only itself.
-
-    Raises `KeyError` on a machine that is neither x86_64 nor aarch64.
-    """
-    return _program(_runs(_no_processes() | _checked_leaves(_ITSELF_ONLY), _ALLOWED_LEAF))
-
-
-@cache
-def bpf_without_shared_memory() -> bytes:
-    """Refuses only shared memory outside files: it stays allocated when most of it is no longer mapped.
-
-    So only the kernel itself can count it. Raises `KeyError` as `bpf_program` does.
-    """
-    return _program(_runs({_MMAP[_MACHINE]: _NO_SHARED_MEMORY}, _ALLOWED_LEAF))
-
-
-@cache
-def bpf_without_links() -> bytes:
-    """Refuses only hard links: of two names of one file a test could read what it has written itself.
-
-    Raises `KeyError` as `bpf_program` does.
-    """
-    return _program(_runs(dict.fromkeys(_numbers(_LINKS), _REFUSED_LEAF), _ALLOWED_LEAF))
-
-
-@cache
-def bpf_without_passing() -> bytes:
-    """Refuses only the passing of descriptors. Raises `KeyError` as `bpf_program` does."""
-    return _program(_runs(dict.fromkeys(_numbers(_PASSING), _REFUSED_LEAF), _ALLOWED_LEAF))
-
-
-def _no_processes() -> dict[int, _Leaf]:
-    leaves = dict.fromkeys(_numbers(_PROCESSES) | _numbers(_PASSING), _REFUSED_LEAF)
-    return leaves | {CLONE[_MACHINE]: _ONLY_THREADS, _CLONE3: _NO_SUCH_CALL}
+def bpf_on_top() -> dict[str, bytes]:
+    """The filters that are installed on top of another one, by name. Raises `KeyError` as `bpf_program` does."""
+    leaves = {
+        # For a template's forks: no new processes, and each reaches only itself.
+        "fork": {
+            **_each(_PROCESSES, _REFUSED_LEAF),
+            **_each(_PASSING, _REFUSED_LEAF),
+            CLONE[_MACHINE]: _ONLY_THREADS,
+            _CLONE3: _NO_SUCH_CALL,
+            **_checked_leaves(_ITSELF_ONLY),
+        },
+        # No passing of descriptors.
+        "last": _each(_PASSING, _REFUSED_LEAF),
+        # No shared memory outside files: it stays allocated when most of it is no longer mapped, so only the kernel
+        # itself can count it.
+        "uncounted": {_MMAP[_MACHINE]: _NO_SHARED_MEMORY},
+        # No hard links: of two names of one file a test could read what it has written itself.
+        "unlinked": _each(_LINKS, _REFUSED_LEAF),
+    }
+    return {name: _program(_runs(each, _ALLOWED_LEAF)) for name, each in leaves.items()}
 
 
 def _program(runs: list[tuple[int, _Leaf]]) -> bytes:

@@ -155,7 +155,7 @@ def _in_namespaces(interpreter: Interpreter, warm: Warm) -> _Launch:
         "writable": list(bubblewrap.WRITABLE),
         "path": [home, *interpreter.path],
         "rules": rules,
-        "filters": (_shared_filters() if warm.shared else _filters(loopback=warm.system)) | _filters_of_both(),
+        "filters": (_shared_filters() if warm.shared else _filters(loopback=warm.system)) | seccomp.bpf_on_top(),
     }
     environment = _environment(home, interpreter.library_folder)
     command = bubblewrap.command(interpreter, environment, system=warm.system)
@@ -202,7 +202,7 @@ def _in_own_folder(interpreter: Interpreter) -> _Launch:
             "reporting template": seccomp.bpf_of_template_without_namespaces(
                 reporting=True, reports_threads=reports_threads
             ),
-            **_filters_of_both(),
+            **seccomp.bpf_on_top(),
         },
     }
     environment = _environment(home, outside.library_folder)
@@ -212,16 +212,6 @@ def _in_own_folder(interpreter: Interpreter) -> _Launch:
 def _environment(home: str, library_folder: str) -> dict[str, str]:
     libraries = {"LD_LIBRARY_PATH": library_folder} if library_folder else {}
     return {"HOME": home, "TMPDIR": home, **_ENVIRONMENT, **libraries}
-
-
-def _filters_of_both() -> dict[str, bytes]:
-    """The filters that are installed on top of another."""
-    return {
-        "fork": seccomp.bpf_of_fork(),
-        "last": seccomp.bpf_without_passing(),
-        "uncounted": seccomp.bpf_without_shared_memory(),
-        "unlinked": seccomp.bpf_without_links(),
-    }
 
 
 def _devices() -> list[tuple[str, int]]:
