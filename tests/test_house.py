@@ -26,7 +26,16 @@ BASE = {
     "extras",
 }
 """Records and small helpers, which know each other alone."""
-RECORDS = BASE | {"metrics", "import_headers", "invisible", "recorded", "retry_after", "verdict_colours", "version"}
+RECORDS = BASE | {
+    "metrics",
+    "import_headers",
+    "invisible",
+    "recorded",
+    "retry_after",
+    "user_files",
+    "verdict_colours",
+    "version",
+}
 GRADING = {"sandbox", "assertions", "checkers", "flags", "extraction"}
 LIBRARY = RECORDS | GRADING | {
     "graders", "workers", "api", "file_grading", "auditing", "extractor_audit", "references", "report", "formats",

@@ -23,6 +23,7 @@ from dashboard.queries import tables
 from evaluator import __version__
 from evaluator.runs.files import part_path
 from evaluator.runs.reading import Run
+from evaluator.user_files import cache_folder
 
 _LARGE: Final = 50_000
 """Rollouts from which on a run's tables are in a file."""
@@ -58,8 +59,7 @@ def connected(run: Run) -> duckdb.DuckDBPyConnection:
 
 def folder() -> Path:
     """`$XDG_CACHE_HOME/rollscope/tables`, by default in `~/.cache`. Raises `RuntimeError` without a home."""
-    cache = os.environ.get("XDG_CACHE_HOME")
-    return (Path(cache) if cache else Path.home() / ".cache") / "rollscope" / "tables"
+    return cache_folder("tables")
 
 
 def _opened(run: Run, file: Path) -> duckdb.DuckDBPyConnection:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -16,6 +15,7 @@ from evaluator.formats import Problem
 from evaluator.formats.conversion import Row
 from evaluator.formats.parquet_writer import Table
 from evaluator.model import Rollout, Task
+from evaluator.user_files import replacing
 
 Write = Callable[[Row], object]
 
@@ -26,29 +26,20 @@ _SHOWN_FIELDS: Final = 12
 @contextlib.contextmanager
 def json_lines(path: Path) -> Iterator[Write]:
     """Writes rows to a file that appears under its name only when it is complete."""
-    with _complete(path) as partial, partial.open("w", encoding="ascii") as file:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with replacing(path) as partial, partial.open("w", encoding="ascii") as file:
         yield lambda row: file.write(json.dumps(row) + "\n")
 
 
 @contextlib.contextmanager
 def table(path: Path, columns: Mapping[str, str]) -> Iterator[Write]:
     """The same for a Parquet file."""
-    with _complete(path) as partial:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with replacing(path) as partial:
         with Table(partial, columns) as rows:
             yield rows.write
         if rows.escaped:
             print(f"rows whose half surrogate pairs are written as \\udXXX: {rows.escaped:,}", file=sys.stderr)
-
-
-@contextlib.contextmanager
-def _complete(path: Path) -> Iterator[Path]:
-    partial = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        yield partial
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
 
 
 class Losses:

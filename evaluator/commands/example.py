@@ -13,6 +13,7 @@ from typing import Final
 import evaluator
 from evaluator.commands.failure import CommandError, Exit
 from evaluator.runs.files import RunError, is_run, read_manifest
+from evaluator.user_files import cache_folder
 
 _PACKAGE: Final = Path(__file__).resolve().parent.parent
 _DATASET: Final = "example.dataset.jsonl"
@@ -72,8 +73,7 @@ def _kept_at(data: Path) -> Path:
     name = f"example-{digest.hexdigest()[:8]}"
     if data.parent == _PACKAGE.parent and os.access(data.parent, os.W_OK):
         return data.parent / "runs" / name
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return cache / "rollscope" / name
+    return cache_folder(name)
 
 
 def _finished(run: Path) -> bool:

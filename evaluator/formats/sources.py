@@ -16,6 +16,7 @@ from evaluator.extras import MissingExtraError, needs
 from evaluator.formats.nemo_gym_sidecars import is_sidecar
 from evaluator.formats.problems import FormatError, one_line
 from evaluator.formats.source import FileLike, Source, source_of
+from evaluator.user_files import cache_folder
 
 STDIN = "-"
 
@@ -149,7 +150,7 @@ def _keys(store: Any, address: str) -> list[str]:
 def _cached(store: Any, key: str) -> Path:
     about = store.info(key)
     version = f"{os.environ.get('AWS_ENDPOINT_URL', '')} {key} {about.get('ETag')} {about.get('size')}"
-    folder = _cache() / hashlib.sha256(version.encode()).hexdigest()[:32]
+    folder = cache_folder("s3") / hashlib.sha256(version.encode()).hexdigest()[:32]
     copy = folder / key.rpartition("/")[2]
     if not copy.is_file():
         folder.mkdir(parents=True, exist_ok=True)
@@ -164,8 +165,3 @@ def _cached(store: Any, key: str) -> Path:
                 raise
         Path(part.name).replace(copy)
     return copy
-
-
-def _cache() -> Path:
-    given = os.environ.get("XDG_CACHE_HOME")
-    return (Path(given) if given else Path.home() / ".cache") / "rollscope" / "s3"

@@ -48,8 +48,8 @@ from evaluator.runs.files import (
     forget_unused,
     part_ordinals,
     part_path,
-    write_atomically,
 )
+from evaluator.user_files import replacing
 
 with needs("runs", "an index needs pyarrow and duckdb"):
     import pyarrow as pa
@@ -307,7 +307,8 @@ class _Parts:
         part = max(part_ordinals(self._folder, "rollouts"), default=-1) + 1
         table = pa.concat_tables(tables, promote_options="default").unify_dictionaries()
         self._path(part).parent.mkdir(exist_ok=True)
-        write_atomically(self._path(part), lambda path: pq.write_table(table, path, compression="zstd"))
+        with replacing(self._path(part)) as path:
+            pq.write_table(table, path, compression="zstd")
         return part
 
     def _small_at_the_end(self) -> list[int]:

@@ -17,22 +17,19 @@ from evaluator.formats.problems import Problem
 from evaluator.formats.source import Source as NamedFile
 from evaluator.index.rows_of import KeptRow
 from evaluator.index.state import FileState, RolloutSource
-from evaluator.runs.files import write_atomically
 from evaluator.runs.schema import safe_text
+from evaluator.user_files import replacing
 
 
 def keep(source: RolloutSource, file: FileState, to: Path, on_problem: Callable[[Problem], object]) -> None:
     """Write the copy. Raises `FormatError` for a bad file, `OSError` if the copy can't be written."""
 
     named = NamedFile(Path(file.path), file.name)
-
-    def write(temporary: Path) -> None:
+    with replacing(to) as temporary:
         found = load_samples(named, source.format, field_map=source.field_map, on_problem=on_problem)
         with temporary.open("wb") as kept:
             for rollout, prompt in found:
                 kept.write(encoded(KeptRow(rollout.line, rollout, prompt)) + b"\n")
-
-    write_atomically(to, write)
 
 
 def encoded(row: msgspec.Struct) -> bytes:

@@ -8,7 +8,8 @@ from typing import Final
 
 import msgspec
 
-from evaluator.runs.files import cache_folder, part_path, write_atomically
+from evaluator.runs.files import part_path
+from evaluator.user_files import cache_folder, replacing
 
 VERSION: Final = 1
 STATE: Final = "index.json"
@@ -114,11 +115,8 @@ def read_state(folder: Path) -> State | None:
 
 def write_state(folder: Path, state: State) -> None:
     """Put the state in place. Raises `OSError`."""
-    write_atomically(folder / STATE, lambda path: _write(path, msgspec.json.encode(state)))
-
-
-def _write(path: Path, data: bytes) -> None:
-    path.write_bytes(data)
+    with replacing(folder / STATE) as path:
+        path.write_bytes(msgspec.json.encode(state))
 
 
 def has_changed(file: FileState) -> str:

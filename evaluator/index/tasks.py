@@ -24,8 +24,9 @@ from evaluator.index.keeping import encoded
 from evaluator.index.scanning import Found, Span, lines
 from evaluator.index.state import VERSION
 from evaluator.model import RecordError, Task, TestCase
-from evaluator.runs.files import RunError, cache_folder, forget_unused, write_atomically
+from evaluator.runs.files import RunError, forget_unused
 from evaluator.runs.schema import TASK_COLUMNS, TaskRow, safe_text, test_hash
+from evaluator.user_files import cache_folder, replacing
 
 with needs("runs", "an index needs pyarrow and duckdb"):
     import duckdb
@@ -166,7 +167,8 @@ def _build(dataset: Dataset, folder: Path) -> None:
         pa.array([safe_text(v) if isinstance(v, str) else v for v in columns[n]], kind) for n, kind in _SHORT.items()
     ]
     table = pa.table(arrays, names=list(_SHORT))
-    write_atomically(folder / "tasks.parquet", lambda path: pq.write_table(table, path, compression="zstd"))
+    with replacing(folder / "tasks.parquet") as path:
+        pq.write_table(table, path, compression="zstd")
 
 
 def _in_place(dataset: Dataset, layout: FileLayout) -> Iterator[tuple[int, int, Task]]:

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import IO
 
 from evaluator.report import contents, page
-from evaluator.runs.files import ExportError, write_atomically
+from evaluator.runs.files import ExportError
 from evaluator.runs.reading import Run
+from evaluator.user_files import replacing
 
 __all__ = ["write_report"]
 
@@ -34,11 +35,8 @@ def write_report(
         to.write(text)
         return found.rollouts
     try:
-        write_atomically(Path(to), lambda path: _write(path, text))
+        with replacing(Path(to)) as path:
+            path.write_bytes(text)
     except OSError as error:
         raise ExportError(f"{to}: can't be written: {error.strerror}") from None
     return found.rollouts
-
-
-def _write(path: Path, text: bytes) -> None:
-    path.write_bytes(text)

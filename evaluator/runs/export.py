@@ -22,6 +22,7 @@ from evaluator.runs.files import ExportError
 from evaluator.runs.noted import CASE_NOTE_COLUMNS, NOTE_COLUMNS, add_note_columns
 from evaluator.runs.reading import QueryError, Run, one_line, rows_where
 from evaluator.runs.schema import column_names
+from evaluator.user_files import replacing
 
 with needs("runs", "a run needs pyarrow and duckdb"):
     import duckdb
@@ -214,16 +215,11 @@ def _without_addresses(batch: pa.RecordBatch) -> pa.RecordBatch:
 
 
 def _write_file(path: Path, write: Callable[[IO[bytes]], int]) -> int:
-    temporary = path.with_name(path.name + ".tmp")
     try:
-        with temporary.open("wb") as file:
-            rows = write(file)
-        temporary.replace(path)
+        with replacing(path) as temporary, temporary.open("wb") as file:
+            return write(file)
     except OSError as error:
         raise ExportError(f"{path}: can't be written: {error.strerror}") from None
-    finally:
-        temporary.unlink(missing_ok=True)
-    return rows
 
 
 def _write_csv(batches: Iterator[pa.RecordBatch], schema: pa.Schema, file: IO[bytes]) -> int:

@@ -11,7 +11,6 @@ import fcntl
 import os
 import shutil
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,12 +18,12 @@ import msgspec
 
 from evaluator.options import Options
 from evaluator.runs.schema import SCHEMA_VERSION, Manifest, utc_now
+from evaluator.user_files import TEMPORARY, replacing
 
 MANIFEST: Final = "run.json"
 TASKS: Final = "tasks.parquet"
 LOCK: Final = ".lock"
 UNUSED_DAYS: Final = 30
-_TEMPORARY: Final = ".tmp"
 
 
 class RunError(ValueError):
@@ -44,12 +43,6 @@ def is_run(path: Path | str) -> bool:
     return (Path(path) / MANIFEST).is_file()
 
 
-def cache_folder(kind: str) -> Path:
-    """The folder for files of one kind that can be made again: in `$XDG_CACHE_HOME`, else `~/.cache`."""
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base) / "rollscope" / kind
-
-
 def forget_unused(folder: Path) -> None:
     """Remove what nobody used for `UNUSED_DAYS` from a folder of the cache. Whoever uses something sets its time."""
     before = time.time() - UNUSED_DAYS * 86_400
@@ -67,18 +60,6 @@ def part_path(run: Path, table: str, ordinal: int) -> Path:
 def part_ordinals(run: Path, table: str) -> list[int]:
     """The ordinals of the complete parts, ascending."""
     return sorted(int(path.stem.removeprefix("part-")) for path in (run / table).glob("part-*.parquet"))
-
-
-def write_atomically(path: Path, write: Callable[[Path], None]) -> None:
-    """Write a file under another name and then put it in place, so that no reader sees half of it."""
-    temporary = path.with_name(path.name + _TEMPORARY)
-    try:
-        write(temporary)
-        temporary.replace(path)
-    except OSError:
-        with contextlib.suppress(OSError):
-            temporary.unlink()  # may free the space that a full disk lacks
-        raise
 
 
 def read_manifest(run: Path) -> Manifest:
@@ -116,12 +97,15 @@ def write_manifest(run: Path, manifest: Manifest) -> None:
     """Put the manifest in place, with the time of writing."""
     manifest.updated = utc_now()
     text = msgspec.json.format(msgspec.json.encode(manifest), indent=2)
-    write_atomically(run / MANIFEST, lambda path: _write_durably(path, text))
+    with replacing(run / MANIFEST) as path, path.open("wb") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def remove_leftovers(run: Path) -> None:
     """Remove what a killed writer left behind: half-written files, and cases without their rollouts."""
-    for path in [*run.glob(f"*{_TEMPORARY}"), *run.glob(f"*/*{_TEMPORARY}")]:
+    for path in [*run.glob(f"*{TEMPORARY}"), *run.glob(f"*/*{TEMPORARY}")]:
         path.unlink()
     whole = set(part_ordinals(run, "rollouts"))
     for ordinal in part_ordinals(run, "cases"):
@@ -147,10 +131,3 @@ class RunLock:
     def release(self) -> None:
         """Release the lock. The file stays: removing it would race with the next writer."""
         os.close(self._descriptor)
-
-
-def _write_durably(path: Path, text: bytes) -> None:
-    with path.open("wb") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())

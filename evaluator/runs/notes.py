@@ -14,8 +14,8 @@ from typing import Annotated, Final, Literal
 
 import msgspec
 
-from evaluator.runs.files import cache_folder, write_atomically
 from evaluator.runs.schema import safe_text, utc_now
+from evaluator.user_files import cache_folder, replacing
 
 NOTES: Final = "notes.json"
 _LOCK: Final = ".notes-lock"
@@ -153,12 +153,9 @@ def _change(run: Path, edit: Callable[[Notes], None]) -> None:
             notes = read_notes(run)
             edit(notes)
             text = msgspec.json.format(msgspec.json.encode(notes), indent=2)
-            write_atomically(folder / NOTES, lambda path: _write(path, text))
+            with replacing(folder / NOTES) as path:
+                path.write_bytes(text)
         finally:
             os.close(lock)
     except OSError as error:
         raise NotesError(f"{folder / NOTES}: can't be written: {error.strerror}") from None
-
-
-def _write(path: Path, text: bytes) -> None:
-    path.write_bytes(text)

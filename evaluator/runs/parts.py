@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 from evaluator.extras import needs
 from evaluator.runs.columns import Columns, made_by_workers
-from evaluator.runs.files import part_path, write_atomically
+from evaluator.runs.files import part_path
 from evaluator.runs.journal import Origin, journals, read_journal
 from evaluator.runs.schema import CASE_COLUMNS, ROLLOUT_COLUMNS, Column, safe_text
+from evaluator.user_files import replacing
 
 with needs("runs", "a run needs pyarrow and duckdb"):
     import pyarrow as pa
@@ -118,12 +118,8 @@ class Part:
             if column.name in given:
                 rollouts = rollouts.add_column(place, column.name, given[column.name])
         for table, columns, rows in (("cases", CASE_COLUMNS, cases), ("rollouts", ROLLOUT_COLUMNS, rollouts)):
-            write_atomically(part_path(run, table, ordinal), partial(_write, columns, rows))
-
-
-def _write(columns: Sequence[Column[Any]], table: pa.Table, path: Path) -> None:
-    with parquet_writer(path, columns) as writer:
-        writer.write_table(table)
+            with replacing(part_path(run, table, ordinal)) as path, parquet_writer(path, columns) as writer:
+                writer.write_table(rows)
 
 
 def recover(run: Path) -> None:

@@ -18,9 +18,9 @@ from msgspec.structs import replace
 from evaluator.graders.grader import Grader
 from evaluator.model import Grade, Rollout, Task, Verdict
 from evaluator.options import CacheSettings, Options
-from evaluator.runs.files import cache_folder
 from evaluator.runs.grade_cache import GradeCache
 from evaluator.sandbox import Sandbox
+from evaluator.user_files import cache_folder
 from evaluator.workers.grade_keys import Keys
 
 _MAY_CHANGE: Final = {Verdict.TIME_LIMIT, Verdict.MEMORY_LIMIT, Verdict.SANDBOX_ERROR, Verdict.UNKNOWN}

@@ -6,12 +6,13 @@ sharing a connection; that costs a thousandth of a call. A broken, locked or rea
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+
+from evaluator.user_files import cache_folder
 
 _BUSY_S = 2.0
 _LONGEST = 256 * 1024
@@ -22,8 +23,7 @@ _BROKEN = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 
 def default_path() -> Path:
     """`$XDG_CACHE_HOME/rollscope/judge.sqlite`, by default in `~/.cache`. Raises `RuntimeError` without a home."""
-    cache = os.environ.get("XDG_CACHE_HOME")
-    return (Path(cache) if cache else Path.home() / ".cache") / "rollscope" / "judge.sqlite"
+    return cache_folder("judge.sqlite")
 
 
 def get(question: bytes) -> str | None:

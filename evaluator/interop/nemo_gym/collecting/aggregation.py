@@ -10,6 +10,7 @@ from evaluator.interop.nemo_gym.collecting.files import Files, lines_of
 from evaluator.interop.nemo_gym.collecting.resources import ResourcesServer
 from evaluator.interop.nemo_gym.collecting.transport import encoded
 from evaluator.interop.nemo_gym.wire import AGENT_REF, ROLLOUT_INDEX, TASK_INDEX, AggregateMetrics, JsonObject
+from evaluator.user_files import replacing
 
 _LEFT_OUT = {
     "response", "responses_create_params", "ng_trajectory", "ng_agent_observations", "ng_model_call_capture",
@@ -26,9 +27,8 @@ async def aggregate(files: Files, server: ResourcesServer) -> str | None:
             return "the resources server has no /aggregate_metrics: its figures are left out"
         figures = AggregateMetrics.model_validate(answer).model_dump(exclude_none=True)
         agents.append({AGENT_REF: {"name": name}, **figures})
-    new = files.metrics.with_name(f".{files.metrics.name}")
-    new.write_text(json.dumps(agents, indent=2))
-    new.replace(files.metrics)
+    with replacing(files.metrics) as new:
+        new.write_text(json.dumps(agents, indent=2))
     return None
 
 

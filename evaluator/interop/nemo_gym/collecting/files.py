@@ -17,6 +17,7 @@ from evaluator.formats.json_text import JsonError, decode_json
 from evaluator.formats.nemo_gym_sidecars import aggregate_metrics_path, failures_path, materialized_inputs_path
 from evaluator.interop.nemo_gym.collecting.failures import CollectError
 from evaluator.interop.nemo_gym.wire import ROLLOUT_INDEX, TASK_INDEX
+from evaluator.user_files import replacing
 
 Key = tuple[int, int]
 """Task index and rollout index, which identify a rollout."""
@@ -192,15 +193,10 @@ def _digest(line: bytes) -> bytes:
 
 def _replace(path: Path, lines: Iterable[bytes]) -> int:
     """Writes a file atomically and counts its lines."""
-    new = path.with_name(f".{path.name}.{os.getpid()}")
     count = 0
-    try:
-        with new.open("wb") as file:
-            for count, line in enumerate(lines, start=1):  # noqa: B007 - the last count is wanted
-                file.write(line)
-        new.replace(path)
-    finally:
-        new.unlink(missing_ok=True)
+    with replacing(path) as new, new.open("wb") as file:
+        for count, line in enumerate(lines, start=1):  # noqa: B007 - the last count is wanted
+            file.write(line)
     return count
 
 
