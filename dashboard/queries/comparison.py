@@ -15,7 +15,8 @@ from dashboard.queries.ranking import Ranking, ranking
 from dashboard.state import Filter
 from dashboard.workspace import OpenRun, Params
 from evaluator.runs import comparison
-from evaluator.runs.comparison import MODEL, NO_MODEL, Comparison
+from evaluator.runs.comparison import Comparison
+from evaluator.runs.expressions import MODEL, NO_MODEL
 
 SAMPLES_LISTED = 200
 _OF_SIDE = f"($side = '' OR {MODEL} = $side)"

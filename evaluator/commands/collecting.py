@@ -5,16 +5,15 @@ from __future__ import annotations
 import asyncio
 import os
 import shlex
-import signal
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
-from typing import Final
+from contextlib import ExitStack
 
 import msgspec
 
 from evaluator.commands.failure import CommandError, Exit
-from evaluator.commands.progress import Meter, meter, paced
+from evaluator.commands.progress import FirstProblems, Meter, meter, paced
+from evaluator.commands.stopping import stopping_on_signal
 from evaluator.commands.tables import counted, new_table, print_table
 from evaluator.formats import Problem
 from evaluator.interop.nemo_gym.collecting import (
@@ -31,8 +30,6 @@ from evaluator.interop.nemo_gym.collecting import (
 from evaluator.interop.nemo_gym.wire import JsonObject
 
 __all__ = ["Backoff", "Request", "RowSelection", "address", "collect_rollouts"]
-
-_PRINTED_PROBLEMS: Final = 20
 
 
 def address(base_url: str | None) -> Address:
@@ -61,40 +58,18 @@ def collect_rollouts(request: Request, *, as_json: bool) -> int:
 
 async def _collect(request: Request) -> Collected:
     with ExitStack() as stack:
-        stop = stack.enter_context(_stop_on_signal())
-        return await collect(request, _Progress(stack), stop)
-
-
-@contextmanager
-def _stop_on_signal() -> Iterator[asyncio.Event]:
-    """An event set by the first Ctrl-C or SIGTERM; a second one ends the process at once."""
-    stop = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    signals = (signal.SIGINT, signal.SIGTERM)
-
-    def request_stop() -> None:
-        for each in signals:
-            loop.remove_signal_handler(each)
-            signal.signal(each, signal.SIG_DFL)
-        stop.set()
-        print("\nstopping; collected rollouts are kept (again to end at once)", file=sys.stderr, flush=True)
-
-    for each in signals:
-        loop.add_signal_handler(each, request_stop)
-    try:
-        yield stop
-    finally:
-        for each in signals:
-            loop.remove_signal_handler(each)
+        loop, stop = asyncio.get_running_loop(), asyncio.Event()
+        stack.enter_context(stopping_on_signal(lambda: loop.call_soon_threadsafe(stop.set), "collected rollouts"))
+        return await collect(request, _Progress(stack, request), stop)
 
 
 class _Progress:
     """Reports progress on stderr."""
 
-    def __init__(self, stack: ExitStack) -> None:
+    def __init__(self, stack: ExitStack, request: Request) -> None:
         self._stack = stack
         self._meter = Meter(0)
-        self._bad = 0
+        self._problems = FirstProblems(f"`rollscope formats {request.selection.rows} --check` lists them")
 
     def begins(self, asked: int, done: int) -> None:
         self._meter = self._stack.enter_context(meter(asked - done, "collected", _mean_so_far))
@@ -108,11 +83,7 @@ class _Progress:
         self._meter.count(reward if isinstance(reward, float) and not masked else None)
 
     def bad_row(self, problem: Problem) -> None:
-        self._bad += 1
-        if self._bad <= _PRINTED_PROBLEMS:
-            print(problem, file=sys.stderr)
-        elif self._bad == _PRINTED_PROBLEMS + 1:
-            print(f"... more bad rows: `rollscope formats {problem.path} --check` lists them", file=sys.stderr)
+        self._problems(problem)
 
     def notice(self, line: str) -> None:
         print(line, file=sys.stderr)

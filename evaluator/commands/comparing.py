@@ -12,7 +12,6 @@ from evaluator.commands.failure import CommandError, Exit
 from evaluator.commands.tables import new_table, one_line, print_table
 from evaluator.metrics import Interval
 from evaluator.runs.comparison import (
-    MODEL,
     Change,
     Comparison,
     Outcome,
@@ -27,6 +26,7 @@ from evaluator.runs.comparison import (
     side,
     task_hashes,
 )
+from evaluator.runs.expressions import MODEL
 from evaluator.runs.reading import Run
 
 _PRINTED: Final = 50

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Final
 
 from evaluator.commands.tables import counted
-from evaluator.formats import Problem
 from evaluator.formats.conversion import Row
 from evaluator.formats.parquet_writer import Table
 from evaluator.model import Rollout, Task
@@ -19,7 +18,6 @@ from evaluator.user_files import replacing
 
 Write = Callable[[Row], object]
 
-_SHOWN_PROBLEMS: Final = 20
 _SHOWN_FIELDS: Final = 12
 
 
@@ -77,20 +75,6 @@ class Losses:
             rest = len(self._fields) - len(shown)
             more = f" and {counted(rest, 'more field')}" if rest else ""
             print(f"not in {self._target}'s rows: {', '.join(shown)}{more}", file=sys.stderr)
-
-
-class Problems:
-    """Prints the first bad lines."""
-
-    def __init__(self) -> None:
-        self._count = 0
-
-    def __call__(self, problem: Problem) -> None:
-        self._count += 1
-        if self._count <= _SHOWN_PROBLEMS:
-            print(problem, file=sys.stderr)
-        elif self._count == _SHOWN_PROBLEMS + 1:
-            print("... more bad lines: `rollscope formats FILE --check` lists them all", file=sys.stderr)
 
 
 def report(path: Path, count: int, what: str) -> None:

@@ -10,9 +10,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Final, Literal
 
-from evaluator.commands.converted import Losses, Problems, Write, json_lines, report, report_prompts, table
+from evaluator.commands.converted import Losses, Write, json_lines, report, report_prompts, table
 from evaluator.commands.failure import CommandError, Exit
 from evaluator.commands.graded_rollouts import Graded, rollouts_of
+from evaluator.commands.progress import FirstProblems
 from evaluator.commands.sidecars import found_dataset
 from evaluator.extraction import extract
 from evaluator.formats import (
@@ -44,6 +45,7 @@ _SAMPLES: Final[dict[str, ModuleType]] = {
 }  # fmt: skip
 """Writers of rows that hold less than a native row."""
 _WANT_PROGRAMS: Final = ("humaneval", "evalplus")
+_ALL_LISTED: Final = "`rollscope formats FILE --check` lists them all"
 _NO_TASK: Final = "the task is not in the dataset"
 
 
@@ -249,7 +251,7 @@ def _from_file(request: Request) -> tuple[list[Task], Iterator[Graded]]:
         raise CommandError(f"{request.source}: holds rollouts: name their task file with --dataset")
     elif request.target in _SAMPLES:
         dataset = load_with_prompts(files, None, rollouts_format=request.format, field_map=field_map)
-    rollouts = load_rollouts(files, request.format, field_map=field_map, on_problem=Problems())
+    rollouts = load_rollouts(files, request.format, field_map=field_map, on_problem=FirstProblems(_ALL_LISTED))
     return dataset.tasks, ((rollout, None) for rollout in dataset.named(require_rows(rollouts, files)))
 
 
@@ -267,4 +269,4 @@ def _files(request: Request) -> list[Source]:
 
 def _load(request: Request, files: list[Source], format_name: str | None) -> Dataset:
     field_map = parse_field_map(request.field_map) if request.field_map and files == _files(request) else None
-    return load_dataset(files, format_name, field_map=field_map, on_problem=Problems())
+    return load_dataset(files, format_name, field_map=field_map, on_problem=FirstProblems(_ALL_LISTED))

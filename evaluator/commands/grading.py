@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import signal
 import sys
 import threading
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Mapping
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
-from types import FrameType
-from typing import Any, Final
 
 import msgspec
 
 from evaluator.commands.failure import CommandError, Exit
 from evaluator.commands.grader_option import grader_text
-from evaluator.commands.progress import Meter, meter
+from evaluator.commands.progress import FirstProblems, Meter, meter
 from evaluator.commands.sidecars import found_dataset, required_dataset, tell_failures
+from evaluator.commands.stopping import stopping_on_signal
 from evaluator.commands.summary import Summary, print_summary, summarise
 from evaluator.file_grading import GradedFile
-from evaluator.formats import Problem, Source
+from evaluator.formats import Source
 from evaluator.formats.sources import resolve
 from evaluator.graders import needs_tasks
 from evaluator.model import Verdict
@@ -28,8 +26,6 @@ from evaluator.runs.reading import Run, RunError, is_run
 from evaluator.runs.resuming import resume_command
 
 __all__ = ["dataset_for", "grade", "grade_quietly", "summarise_written"]
-
-_PRINTED_PROBLEMS: Final = 20
 
 
 def dataset_for(rollouts: list[Source], format_name: str | None, grader: str | None, run: Path | None) -> Path | None:
@@ -91,43 +87,16 @@ class _Watch:
         self._rollouts = rollouts
         self._format = format_name
         self._meter = Meter(None)
-        self._problems = 0
+        self.problem = FirstProblems("they are listed in the run's run.json")
 
     def start(self, total: int | None) -> None:
         for file in self._rollouts:
             tell_failures(file.path, self._format)
-        self._stack.enter_context(_set_on_signal(self.stop))
+        self._stack.enter_context(stopping_on_signal(self.stop.set, "grades so far"))
         self._meter = self._stack.enter_context(meter(total))
 
     def graded(self, verdicts: Mapping[str, int]) -> None:
         self._meter.count_passed(sum(verdicts.values()), verdicts.get(Verdict.PASSED.value, 0))
-
-    def problem(self, problem: Problem) -> None:
-        self._problems += 1
-        if self._problems <= _PRINTED_PROBLEMS:
-            print(problem, file=sys.stderr)
-        elif self._problems == _PRINTED_PROBLEMS + 1:
-            print("... more bad lines: they are listed in the run's run.json", file=sys.stderr)
-
-
-@contextmanager
-def _set_on_signal(stop: threading.Event) -> Iterator[None]:
-    """Within it the first Ctrl-C or SIGTERM sets the event; the second one ends the process at once."""
-    signals = (signal.SIGINT, signal.SIGTERM)
-
-    def ask(number: int, frame: FrameType | None) -> None:
-        del number, frame
-        for each in signals:
-            signal.signal(each, signal.SIG_DFL)
-        stop.set()
-        print("\nstopping: grades so far are kept (again to end at once)", file=sys.stderr, flush=True)
-
-    before: dict[signal.Signals, Any] = {each: signal.signal(each, ask) for each in signals}
-    try:
-        yield
-    finally:
-        for each, handler in before.items():
-            signal.signal(each, handler)
 
 
 def cache_of(text: str | None) -> str | bool | None:

@@ -11,7 +11,10 @@ from typing import IO, Final, Self
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
+from evaluator.formats import Problem
+
 _LINE_EVERY: Final = 5.0
+_PRINTED_PROBLEMS: Final = 20
 
 InWords = Callable[[float | None], str]
 """The mean of what was counted, for people to read; None where there is none yet."""
@@ -20,6 +23,21 @@ InWords = Callable[[float | None], str]
 def passed_share(mean: float | None) -> str:
     """The share that passed, of graded rollouts that count 1 or 0."""
     return f"{mean or 0.0:.0%} passed"
+
+
+class FirstProblems:
+    """Prints the first bad lines on stderr, and then where the others are."""
+
+    def __init__(self, others: str) -> None:
+        self._others = others
+        self._count = 0
+
+    def __call__(self, problem: Problem) -> None:
+        self._count += 1
+        if self._count <= _PRINTED_PROBLEMS:
+            print(problem, file=sys.stderr)
+        elif self._count == _PRINTED_PROBLEMS + 1:
+            print(f"... more bad lines: {self._others}", file=sys.stderr)
 
 
 class Meter:

@@ -7,21 +7,17 @@ import shlex
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
-import numpy as np
 
 from evaluator.commands.progress import paced
 from evaluator.commands.tables import counted, new_table, one_line, print_table
-from evaluator.metrics import Interval, pass_at_k_over_tasks
 from evaluator.model import NO_REASON, Verdict
+from evaluator.runs.expressions import GRADED, MODEL, pass_at_1
 from evaluator.runs.reading import Run
 
 if TYPE_CHECKING:
     import duckdb
 
-_GRADED: Final = "verdict NOT IN ('sandbox_error', 'unknown')"
-_COUNTED: Final = f"({_GRADED} OR (verdict = 'unknown' AND disagreement IS NOT NULL))"
-"""What counts in pass@k: a disagreement counts as not passed."""
-_MODEL: Final = "coalesce(model, 'no model named')"
+_REWARDED: Final = "verdict NOT IN ('sandbox_error', 'unknown')"
 _MODELS: Final = 20
 _MODELS_PRINTED: Final = 8
 _DIFFERING: Final = 100
@@ -115,10 +111,10 @@ def summarise(run: Run, *, seconds: float, graded_now: int, cached: int) -> Summ
         counts = dict(connection.execute("SELECT verdict, count(*) FROM rollouts GROUP BY 1").fetchall())
         verdicts = {verdict.value: counts[verdict] for verdict in Verdict if verdict in counts}
         tasks, reward, duplicates, disagreements, unverified, rewarded, low, high = _totals(connection)
-        ungraded, ungraded_total = _reasons(connection, "error_message", f"NOT ({_GRADED}) AND verified")
+        ungraded, ungraded_total = _reasons(connection, "error_message", f"NOT ({_REWARDED}) AND verified")
         reasons, reasons_total = _reasons(connection, "unverified_reason", "NOT verified")
         flagged = _flags(connection)
-        pass_at_1 = _pass_at_1(connection)
+        of_all = _pass_at_1(connection)
         models, models_total = _models(connection)
         expected = _agreement(connection)
     unknown, faults = verdicts.get("unknown", 0), verdicts.get("sandbox_error", 0)
@@ -130,7 +126,7 @@ def summarise(run: Run, *, seconds: float, graded_now: int, cached: int) -> Summ
         tasks=tasks,
         graded=total - unknown - faults,
         verdicts=verdicts,
-        pass_at_1=pass_at_1,
+        pass_at_1=of_all,
         mean_reward=reward,
         disagreements=disagreements,
         mean_reward_bounds=None if low == high else (low, high),
@@ -264,7 +260,7 @@ def _finite(value: float) -> float | None:
 
 def _totals(connection: duckdb.DuckDBPyConnection) -> tuple[Any, ...]:
     row = connection.execute(
-        f"""WITH r AS (SELECT *, {_COUNTED} AND reward IS NULL AS open FROM rollouts)
+        f"""WITH r AS (SELECT *, {GRADED} AND reward IS NULL AS open FROM rollouts)
             SELECT count(DISTINCT task_id), avg(reward), count(duplicate_of), count(disagreement),
                    count(*) FILTER (NOT verified), count(reward) FILTER (NOT verified),
                    avg(coalesce(reward, 0)) FILTER (open OR reward IS NOT NULL),
@@ -294,20 +290,14 @@ def _flags(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
 
 
 def _pass_at_1(connection: duckdb.DuckDBPyConnection, model: str | None = None) -> PassAt1:
-    """Of one model, or of all."""
-    counted = connection.execute(
-        f"""SELECT count(*) AS n, count(*) FILTER (verdict = 'passed') AS c FROM rollouts
-            WHERE {_COUNTED} AND ($model IS NULL OR {_MODEL} = $model) GROUP BY task_id ORDER BY task_id""",  # noqa: S608
-        {"model": model},
-    ).fetchnumpy()
-    found: Interval = pass_at_k_over_tasks(np.asarray(counted["n"]), np.asarray(counted["c"]))
+    found = pass_at_1(connection, "rollouts", model)
     return PassAt1(_finite(found.value), _finite(found.low), _finite(found.high), found.n, found.method)
 
 
 def _models(connection: duckdb.DuckDBPyConnection) -> tuple[list[ModelFigures], int]:
     """The models with the most rollouts, and the number of models."""
     rows = connection.execute(
-        f"""SELECT {_MODEL} AS name, count(*), avg(reward), count(*) OVER () FROM rollouts
+        f"""SELECT {MODEL} AS name, count(*), avg(reward), count(*) OVER () FROM rollouts
             GROUP BY name ORDER BY count(*) DESC, name LIMIT {_MODELS}"""  # noqa: S608
     ).fetchall()
     found = [ModelFigures(name, count, _pass_at_1(connection, name), reward) for name, count, reward, _ in rows]
@@ -315,7 +305,7 @@ def _models(connection: duckdb.DuckDBPyConnection) -> tuple[list[ModelFigures], 
 
 
 def _agreement(connection: duckdb.DuckDBPyConnection) -> Agreement | None:
-    given = f"FROM rollouts WHERE expected_pass IS NOT NULL AND {_GRADED}"
+    given = f"FROM rollouts WHERE expected_pass IS NOT NULL AND {_REWARDED}"
     differs = "(verdict = 'passed') <> expected_pass"
     row = connection.execute(f"SELECT count(*), count(*) FILTER ({differs}) {given}").fetchone()
     assert row is not None

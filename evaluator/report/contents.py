@@ -6,14 +6,13 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 import msgspec
-import numpy as np
 
 from evaluator.extras import needs
-from evaluator.metrics import Interval, pass_at_k_over_tasks
+from evaluator.metrics import Interval
 from evaluator.model import TestCase, Verdict
 from evaluator.runs.clusters import KIND_COLUMN, add_kind_column
 from evaluator.runs.export import chosen_rows
-from evaluator.runs.expressions import GRADED
+from evaluator.runs.expressions import MODEL, pass_at_1
 from evaluator.runs.noted import add_note_columns
 from evaluator.runs.reading import Manifest, QueryError, Run, one_line
 from evaluator.verdict_colours import FAILED
@@ -38,7 +37,6 @@ _LINES: Final = 16
 _AROUND: Final = 3
 """Lines of code before and after the failing one."""
 
-_MODEL: Final = "coalesce(model, 'no model named')"
 _COLUMNS: Final = (
     '"row"', "task_id", "sample_id", "model", "reward", "verdict", "verified", "disagreement", "error_type",
     "error_message", "error_line", "first_failing_test", "flags", "tags", "note", "task_judgement", "task_note",
@@ -176,7 +174,7 @@ class _ChosenRollouts:
             tasks=tasks,
             mean_reward=reward,
             unverified=unverified,
-            pass_at_1=self._pass_at_1(),
+            pass_at_1=pass_at_1(self.connection, "chosen_rollouts"),
             verdicts={v.value: counts[v.value] for v in Verdict if v.value in counts},
             models=self._models(),
             clusters=_part(self.rows(_CLUSTER_SQL), Cluster),
@@ -188,26 +186,19 @@ class _ChosenRollouts:
 
     def _models(self) -> Part[Model]:
         rows = self.rows(f"""
-            SELECT {_MODEL} AS name, count(*), count(DISTINCT task_id), avg(reward),
+            SELECT {MODEL} AS name, count(*), count(DISTINCT task_id), avg(reward),
                    count(*) FILTER (verdict = 'passed'), count(*) OVER ()
             FROM chosen_rollouts GROUP BY name ORDER BY count(*) DESC, name LIMIT {_MODELS}""")  # noqa: S608
-        return _part([(*row[:-1], self._pass_at_1(row[0]), row[-1]) for row in rows], Model)
+        return _part(
+            [(*row[:-1], pass_at_1(self.connection, "chosen_rollouts", row[0]), row[-1]) for row in rows], Model
+        )
 
     def _grid(self) -> Part[GridRow]:
         rows = self.rows(_GRID_SQL)
-        [(models,)] = self.rows(f"SELECT count(DISTINCT {_MODEL}) FROM chosen_rollouts")  # noqa: S608
+        [(models,)] = self.rows(f"SELECT count(DISTINCT {MODEL}) FROM chosen_rollouts")  # noqa: S608
         shown = max(1, _SAMPLES // max(1, models))
         cut = [(task, {name: all_[:shown] for name, all_ in by_model.items()}, *rest) for task, by_model, *rest in rows]
         return _part(cut, GridRow)
-
-    def _pass_at_1(self, model: str | None = None) -> Interval:
-        """Of one model, or of all."""
-        counted = self.connection.execute(
-            f"""SELECT count(*) AS n, count(*) FILTER (verdict = 'passed') AS c FROM chosen_rollouts
-                WHERE {GRADED} AND ($model IS NULL OR {_MODEL} = $model) GROUP BY task_id ORDER BY task_id""",  # noqa: S608
-            {"model": model},
-        ).fetchnumpy()
-        return pass_at_k_over_tasks(np.asarray(counted["n"]), np.asarray(counted["c"]))
 
     def _failures(self) -> Part[Failure]:
         found = self.rows(_FAILURE_SQL, [v.value for v in FAILED])
@@ -278,7 +269,7 @@ _FLAG_SQL: Final = f"""
 _GRID_SQL: Final = f"""
     SELECT task_id, map_from_entries(list((model, verdicts))), sum(samples), sum(passed),
            count(*) OVER ()
-    FROM (SELECT task_id, {_MODEL} AS model, list(verdict ORDER BY "row")[:{_SAMPLES}] AS verdicts, count(*) AS samples,
+    FROM (SELECT task_id, {MODEL} AS model, list(verdict ORDER BY "row")[:{_SAMPLES}] AS verdicts, count(*) AS samples,
                  count(*) FILTER (verdict = 'passed') AS passed, min("row") AS first
           FROM chosen_rollouts GROUP BY ALL)
     GROUP BY task_id ORDER BY min(first) LIMIT {TASKS}"""  # noqa: S608

@@ -19,15 +19,12 @@ import numpy as np
 from evaluator.metrics import Interval, mcnemar, paired_difference
 from evaluator.model import Limits
 from evaluator.options import by_name
+from evaluator.runs.expressions import GRADED, MODEL
 from evaluator.runs.schema import Manifest
 
 if TYPE_CHECKING:
     import duckdb
 
-NO_MODEL: Final = "no model named"
-MODEL: Final = f"coalesce(model, '{NO_MODEL}')"
-"""SQL of a rollout's model, as `side` understands it."""
-_COUNTED: Final = "(verdict NOT IN ('sandbox_error', 'unknown') OR (verdict = 'unknown' AND disagreement IS NOT NULL))"
 _LEVEL: Final = 0.05
 FEWEST_CHANGED: Final = 6
 """With fewer changed tasks, all in one direction, chance alone does the same in more than 5 % of cases (2 / 2^5)."""
@@ -142,8 +139,8 @@ def side(
 ) -> Side:
     """The rollouts of a run that meet an SQL condition, and those of one model if it is named."""
     rows = connection.execute(
-        f"""SELECT task_id, count(*) FILTER ({_COUNTED}), count(*) FILTER (verdict = 'passed'),
-                   count(*) FILTER (NOT {_COUNTED})
+        f"""SELECT task_id, count(*) FILTER ({GRADED}), count(*) FILTER (verdict = 'passed'),
+                   count(*) FILTER (NOT {GRADED})
             FROM rollouts WHERE ({condition}) AND ($side = '' OR {MODEL} = $side)
             GROUP BY task_id ORDER BY min("row")""",  # noqa: S608
         {**(params or {}), "side": model},
