@@ -32,14 +32,15 @@ def entry_point_of(test: str, preamble: str) -> str | None:
         called = dict.fromkeys(names_called(asserts))
     except syntax.NOT_PYTHON:
         return None
-    known = _OF_TESTS.union(dir(builtins), *map(_defined, parts))
+    known = _OF_TESTS.union(dir(builtins), *map(names_bound, parts))
     names = [name for name in called if name not in known]
     if len(names) > 1:
         raise RecordError(f"entry_point is missing, and the asserts call {', '.join(names)}: name the function to test")
     return names[0] if names else None
 
 
-def _defined(node: ast.AST) -> Iterator[str]:
+def names_bound(node: ast.AST) -> Iterator[str]:
+    """The names that a node itself binds; `*` for an import that does not say which."""
     match node:
         case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name) | ast.arg(arg=name):
             yield name

@@ -250,6 +250,11 @@ class CaseResult(msgspec.Struct, kw_only=True):
     traceback: Traceback | None = None
 
     @property
+    def reason(self) -> str | None:
+        """Why it did not pass, in one line."""
+        return self.error_message or (self.difference.message if self.difference else None)
+
+    @property
     def error_line(self) -> int | None:
         """The line of the extracted code to look at first."""
         return self.traceback.line if self.traceback else None
@@ -355,9 +360,14 @@ class Grade(msgspec.Struct, kw_only=True):
         return sum(case.verdict is Verdict.PASSED for case in self.cases)
 
     @property
+    def first_failure(self) -> CaseResult | None:
+        """The first test case that did not pass."""
+        return next((case for case in self.cases if case.verdict is not Verdict.PASSED), None)
+
+    @property
     def first_failing_test(self) -> int | None:
-        """Index of the first test case that did not pass."""
-        return next((case.index for case in self.cases if case.verdict is not Verdict.PASSED), None)
+        """Its index."""
+        return self.first_failure.index if self.first_failure else None
 
 
 class Opaque(msgspec.Struct, frozen=True):

@@ -119,11 +119,10 @@ def _case(case: TestCase, ran: CaseCode, by_value: bool) -> CaseResult:
 
 
 def _conclude(grade: Grade, config: Config, solution: _Solution, length: object) -> None:
-    failing = next((case for case in grade.cases if case.verdict is not Verdict.PASSED), None)
+    failing = grade.first_failure
     grade.verdict = Verdict.PASSED if failing is None else failing.verdict
     if failing is not None:
-        grade.error_type = failing.error_type
-        grade.error_message = failing.error_message or (failing.difference.message if failing.difference else None)
+        grade.error_type, grade.error_message = failing.error_type, failing.reason
     grade.pass_rate = grade.tests_passed / grade.tests_total
     right = grade.verdict is Verdict.PASSED
     earns = right and (solution.fenced or not config.need_fence)

@@ -22,7 +22,7 @@ from evaluator.index.tasks import CasesOf, Dataset, IndexedTasks
 from evaluator.index.texts import PLACE, Texts
 from evaluator.model import Task
 from evaluator.runs.files import RunError, part_path
-from evaluator.runs.reading import Run, attach, lock_down, new_connection
+from evaluator.runs.reading import Run, attach, lock_down, new_connection, quoted
 from evaluator.runs.schema import MAX_PROBLEMS, TABLES, Manifest, sql_type
 
 with needs("runs", "an index needs pyarrow and duckdb"):
@@ -183,8 +183,7 @@ def _read(files: list[Path]) -> str:
     if not files:
         columns = [f'NULL::{_SQL_TYPES.get(str(kind), "VARCHAR")} AS "{name}"' for name, kind in COLUMNS.items()]
         return f'(SELECT NULL::BIGINT AS "row", NULL::VARCHAR AS _part, {", ".join(columns)} WHERE false)'
-    quoted = ", ".join("'" + str(path).replace("'", "''") + "'" for path in files)
-    return f"read_parquet([{quoted}], filename = '_part')"
+    return f"read_parquet([{', '.join(map(quoted, files))}], filename = '_part')"
 
 
 def _manifest(folder: Path, state: State, tasks: IndexedTasks | None) -> Manifest:

@@ -17,7 +17,7 @@ from evaluator.index.columns import COLUMNS, Place, values_of
 from evaluator.index.numbering import id_hash
 from evaluator.index.rows_of import RowReader
 from evaluator.model import Rollout
-from evaluator.runs.schema import safe_text
+from evaluator.runs.parts import arrow_array
 
 with needs("runs", "an index needs pyarrow and duckdb"):
     import pyarrow as pa
@@ -81,12 +81,9 @@ def _number_by_name(rollout: Rollout) -> None:
 
 
 def _array(kind: pa.DataType, values: Sequence[Any]) -> pa.Array:
-    value_type = kind.value_type if pa.types.is_dictionary(kind) else kind
-    try:
-        array = pa.array(values, value_type)
-    except UnicodeEncodeError:  # rare, so only handled after it happens
-        array = pa.array([safe_text(value) if isinstance(value, str) else value for value in values], value_type)
-    return array.dictionary_encode() if pa.types.is_dictionary(kind) else array
+    if pa.types.is_dictionary(kind):
+        return arrow_array(values, kind.value_type).dictionary_encode()
+    return arrow_array(values, kind)
 
 
 def lines(span: Span, found: Found) -> Iterator[tuple[int, int, bytes]]:

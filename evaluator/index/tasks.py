@@ -20,12 +20,13 @@ from evaluator.formats.loader import load_tasks
 from evaluator.formats.problems import FormatError
 from evaluator.formats.registry import Role
 from evaluator.index.functions import add_function
-from evaluator.index.keeping import encoded
 from evaluator.index.scanning import Found, Span, lines
 from evaluator.index.state import VERSION
 from evaluator.model import RecordError, Task, TestCase
 from evaluator.runs.files import RunError, forget_unused
-from evaluator.runs.schema import TASK_COLUMNS, TaskRow, safe_text, test_hash
+from evaluator.runs.parts import arrow_array
+from evaluator.runs.reading import quoted
+from evaluator.runs.schema import TASK_COLUMNS, TaskRow, encoded, safe_text, test_hash
 from evaluator.user_files import cache_folder, replacing
 
 with needs("runs", "an index needs pyarrow and duckdb"):
@@ -118,8 +119,7 @@ class IndexedTasks:
                 continue
             add_function(connection, f"task_{column.name}", self._function(column.get), ("BIGINT", "BIGINT"), "VARCHAR")
             names.append(f'task_{column.name}("at", "size") AS "{column.name}"')
-        quoted = str(self.table).replace("'", "''")
-        return f"SELECT {', '.join(names)} FROM read_parquet('{quoted}')"  # noqa: S608
+        return f"SELECT {', '.join(names)} FROM read_parquet({quoted(self.table)})"  # noqa: S608
 
     def _function(self, get: Callable[[TaskRow], Any]) -> Callable[..., pa.Array]:
         def values(at: Any, size: Any) -> pa.Array:
@@ -149,23 +149,13 @@ def _build(dataset: Dataset, folder: Path) -> None:
             continue
         seen.add(task.task_id)
         total = len(task.cases) or None
-        row = (
-            task.task_id,
-            task.mode.value,
-            task.entry_point,
-            task.source,
-            total,
-            test_hash(task, task.cases),
-            at,
-            size,
-        )
+        tests = total, test_hash(task, task.cases)
+        row = (task.task_id, task.mode.value, task.entry_point, task.source, *tests, at, size)
         for kept, value in zip(columns.values(), row, strict=True):
             kept.append(value)
     if not seen:
         raise FormatError(f"{dataset.path}: has no usable task (`rollscope formats FILE --check` says why)")
-    arrays = [
-        pa.array([safe_text(v) if isinstance(v, str) else v for v in columns[n]], kind) for n, kind in _SHORT.items()
-    ]
+    arrays = [arrow_array(columns[name], kind) for name, kind in _SHORT.items()]
     table = pa.table(arrays, names=list(_SHORT))
     with replacing(folder / "tasks.parquet") as path:
         pq.write_table(table, path, compression="zstd")

@@ -138,7 +138,7 @@ def unscored(reason: str, **metadata: str) -> dict[str, Any]:
 
 def _first_failure(task: Task, grade: Grade) -> dict[str, JsonValue] | None:
     """The first test case that did not pass: its number from 0, and what it says."""
-    case = next((each for each in grade.cases if each.verdict is not Verdict.PASSED), None)
+    case = grade.first_failure
     if case is None or grade.code is None:
         return None
     from evaluator.graders.cases.plans import test_cases  # the part that reads test suites: not at every start

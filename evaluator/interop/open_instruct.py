@@ -8,12 +8,13 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from itertools import chain
 from typing import Final
 
 import msgspec
 
 from evaluator import syntax
-from evaluator.entry_points import names_called
+from evaluator.entry_points import names_bound, names_called
 from evaluator.formats.json_text import JsonError, decode_json
 from evaluator.given_tests import stdin_input
 from evaluator.import_headers import LIVECODEBENCH
@@ -178,12 +179,5 @@ def _checked(tree: ast.Module) -> Iterator[str]:
 
 
 def _bound(tree: ast.Module) -> Iterator[str]:
-    """Every name that is bound anywhere in a program; `*` if an import binds some that it does not say."""
-    for node in ast.walk(tree):
-        match node:
-            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-                yield name
-            case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
-                yield name
-            case ast.alias(name=name, asname=renamed):
-                yield renamed or name.partition(".")[0]
+    """Every name that is bound anywhere in a program."""
+    return chain.from_iterable(map(names_bound, ast.walk(tree)))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from evaluator.graders.bench import Bench
 from evaluator.graders.cases.attempts import attempt
 from evaluator.model import Limits
@@ -9,10 +11,30 @@ from evaluator.options import Options
 from evaluator.sandbox import FaultError, Outcome, Program, Status
 from evaluator.workers.single import in_worker
 
+LIMITS: Final = {Status.TIME: "time", Status.MEMORY: "memory", Status.OUTPUT: "output"}
+"""The limits that end a program, in a word."""
+_KILLED: Final = -9
+
 
 def run_program(program: Program, stdin: str, limits: Limits) -> Outcome:
     """How it ended; blocks, also while all workers are busy. Raises `FaultError`, `SandboxUnavailable`."""
     return in_worker(_run, program, stdin, options=Options(limits=limits))
+
+
+def return_code(outcome: Outcome) -> int:
+    """As of a process of its own: negative for a signal, -9 if a limit ended it."""
+    if outcome.status is Status.ANSWERED:
+        return outcome.exit_status or 0
+    if outcome.status in (Status.RAISED, Status.NOT_LOADED):
+        return 1
+    return outcome.exit_status or _KILLED
+
+
+def killed_by(outcome: Outcome) -> str:
+    """The line to add to its stderr if the sandbox ended it; else empty."""
+    if outcome.status in LIMITS:
+        return f"Killed: the {LIMITS[outcome.status]} limit was exceeded.\n"
+    return f"Killed: {outcome.message}\n" if outcome.status in (Status.DIED, Status.REJECTED) else ""
 
 
 def _run(bench: Bench, program: Program, stdin: str) -> Outcome:

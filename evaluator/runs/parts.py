@@ -46,7 +46,7 @@ class Rows:
         self.rows += 1
 
     def table(self) -> pa.Table:
-        arrays = [_array(c.type, v) for c, v in zip(self._columns, self._values, strict=True)]
+        arrays = [arrow_array(v, _ARROW_TYPES[c.type]) for c, v in zip(self._columns, self._values, strict=True)]
         return pa.table(arrays, schema=_schema(self._columns))
 
 
@@ -54,11 +54,12 @@ def _schema(columns: Sequence[Column[Any]]) -> pa.Schema:
     return pa.schema([(column.name, _ARROW_TYPES[column.type]) for column in columns])
 
 
-def _array(arrow_type: str, values: list[Any]) -> pa.Array:
+def arrow_array(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
+    """The values as an array, with `safe_text`."""
     try:
-        return pa.array(values, type=_ARROW_TYPES[arrow_type])
+        return pa.array(values, kind)
     except UnicodeEncodeError:  # rare, so only handled after it happens
-        return pa.array([_safe(value) for value in values], type=_ARROW_TYPES[arrow_type])
+        return pa.array([_safe(value) for value in values], kind)
 
 
 def _safe(value: Any) -> Any:

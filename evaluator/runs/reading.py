@@ -191,7 +191,7 @@ def _stored_columns(connection: duckdb.DuckDBPyConnection, paths: list[Path]) ->
 
     An older version wrote fewer and narrower columns, and a newer one may have resumed its run.
     """
-    ends = [connection.sql(f"FROM read_parquet([{_quoted(path)}])") for path in paths[:1] + paths[1:][-1:]]
+    ends = [connection.sql(f"FROM read_parquet([{quoted(path)}])") for path in paths[:1] + paths[1:][-1:]]
     return [dict(zip(end.columns, map(str, end.types), strict=True)) for end in ends]
 
 
@@ -206,12 +206,12 @@ def _select(table: str, paths: list[Path], stored: list[dict[str, str]], newer: 
     names += ", _part AS part_file" if parts else ""
     # To match the parts' columns by name, with the wider type, DuckDB opens every part for each query.
     by_name = any(each != stored[0] for each in stored)
-    source = f"read_parquet([{', '.join(map(_quoted, paths))}], filename = '_part', union_by_name = {by_name})"
+    source = f"read_parquet([{', '.join(map(quoted, paths))}], filename = '_part', union_by_name = {by_name})"
     if not newer or table == "tasks":
         return f"SELECT {names} FROM {source}"  # noqa: S608
     return f"""
         SELECT {names} FROM {source} AS older WHERE NOT EXISTS (
-            SELECT 1 FROM read_parquet([{", ".join(map(_quoted, newer))}], filename = '_part') AS newer
+            SELECT 1 FROM read_parquet([{", ".join(map(quoted, newer))}], filename = '_part') AS newer
             WHERE newer.task_id = older.task_id AND newer.sample_id = older.sample_id
               AND {_ordinal("newer")} > {_ordinal("older")})"""  # noqa: S608
 
@@ -220,7 +220,8 @@ def _ordinal(alias: str) -> str:
     return f"regexp_extract({alias}._part, 'part-(\\d+)', 1)::BIGINT"
 
 
-def _quoted(path: Path) -> str:
+def quoted(path: Path) -> str:
+    """A path as SQL's text."""
     return "'" + str(path).replace("'", "''") + "'"
 
 
@@ -234,15 +235,15 @@ def new_connection(*, memory_mb: int, threads: int) -> duckdb.DuckDBPyConnection
 
 def attach(connection: duckdb.DuckDBPyConnection, database: Path, *, writes: bool) -> None:
     """Attach a database file as `kept`."""
-    connection.execute(f"ATTACH {_quoted(database)} AS kept {'' if writes else '(READ_ONLY)'}")
+    connection.execute(f"ATTACH {quoted(database)} AS kept {'' if writes else '(READ_ONLY)'}")
 
 
 def lock_down(connection: duckdb.DuckDBPyConnection, paths: list[Path], *, spills: bool) -> None:
     """From now on the connection can open these files alone, and its settings can't be changed."""
-    allowed = ", ".join(map(_quoted, paths))
+    allowed = ", ".join(map(quoted, paths))
     # For sorts larger than memory: DuckDB creates the directory when it needs it and removes it again.
     spill = Path(tempfile.gettempdir()) / f"rollscope-{secrets.token_hex(8)}"
-    connection.execute(f"SET temp_directory = {_quoted(spill) if spills else repr('')}")
+    connection.execute(f"SET temp_directory = {quoted(spill) if spills else repr('')}")
     connection.execute(f"SET allowed_paths = [{allowed}]")
     connection.execute("SET enable_external_access = false")
     connection.execute("SET lock_configuration = true")

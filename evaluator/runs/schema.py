@@ -163,7 +163,7 @@ def test_hash(task: Task, cases: Sequence[TestCase]) -> str:
     )  # fmt: skip
     if task.mode is Mode.ANSWER:
         decided_by += (task.answer, task.grader)
-    return hashlib.sha256(_encoded(decided_by)).hexdigest()[:16]
+    return hashlib.sha256(encoded(decided_by)).hexdigest()[:16]
 
 
 def metadata_json(rollout: Rollout) -> str | None:
@@ -172,22 +172,25 @@ def metadata_json(rollout: Rollout) -> str | None:
 
 
 def _as_json(record: object) -> str:
-    return _encoded(record).decode()
+    return encoded(record).decode()
 
 
-def _encoded(record: object) -> bytes:
+def encoded(record: object) -> bytes:
+    """The record as JSON, with `safe_text`, and with numbers of more than 64 bits as text."""
     try:
         return msgspec.json.encode(record)
-    except UnicodeEncodeError:  # rare, so only handled after it happens
-        return msgspec.json.encode(_with_safe_text(msgspec.to_builtins(record)))
+    except (UnicodeEncodeError, OverflowError):  # rare, so only handled after it happens
+        return msgspec.json.encode(_encodable(msgspec.to_builtins(record)))
 
 
-def _with_safe_text(value: Any) -> Any:
+def _encodable(value: Any) -> Any:
     if isinstance(value, str):
         return safe_text(value)
     if isinstance(value, dict):
-        return {safe_text(key): _with_safe_text(inner) for key, inner in value.items()}
-    return [_with_safe_text(inner) for inner in value] if isinstance(value, list | tuple) else value
+        return {_encodable(key): _encodable(inner) for key, inner in value.items()}
+    if isinstance(value, int) and not -(2**63) <= value < 2**64:
+        return str(value) if value.bit_length() < 10_000 else "a number of more than 3,000 digits"
+    return [_encodable(inner) for inner in value] if isinstance(value, list | tuple) else value
 
 
 def _total(values: Iterable[float | None]) -> float | None:

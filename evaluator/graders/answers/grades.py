@@ -71,12 +71,11 @@ def case_result(case: TestCase, actual: str | None, problem: str | None, room: i
 
 def conclude(grade: Grade, why_no_answer: str | None = None) -> None:
     """Sets verdict, message and pass rate from the grade's cases, or says why there was no answer."""
-    failing = next((case for case in grade.cases if case.verdict is not Verdict.PASSED), None)
+    failing = grade.first_failure
     grade.pass_rate = grade.tests_passed / grade.tests_total
     if why_no_answer is not None:
         grade.verdict, grade.error_message = Verdict.NO_CODE, why_no_answer
     elif failing is None:
         grade.verdict = Verdict.PASSED
     else:
-        grade.verdict = failing.verdict
-        grade.error_message = failing.difference.message if failing.difference else failing.error_message
+        grade.verdict, grade.error_message = failing.verdict, failing.reason

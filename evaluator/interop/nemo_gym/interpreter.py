@@ -5,14 +5,13 @@ from __future__ import annotations
 import threading
 
 from evaluator.interop.nemo_gym.wire import ExecuteCodeResponse
+from evaluator.interop.program_run import LIMITS, killed_by, return_code
 from evaluator.model import Limits
 from evaluator.sandbox import Execution, FaultError, Outcome, Program, Sandbox, Settings, Status, encoded_call
 from evaluator.workers.interrupts import stoppable
 
 OUTPUT_CHARACTERS = 65_536
-KILLED = -9
 
-_LIMITS = {Status.TIME: "time", Status.MEMORY: "memory", Status.OUTPUT: "output"}
 
 _SOURCE = '''
 import io, linecache, sys, traceback
@@ -115,24 +114,13 @@ class Interpreter:
 def answer_of(outcome: Outcome) -> ExecuteCodeResponse:
     """What the model sees of a program's run."""
     stderr = outcome.stderr.text()[:OUTPUT_CHARACTERS]
-    limit = _LIMITS.get(outcome.status)
-    if limit is not None:
-        stderr += f"Killed: the {limit} limit was exceeded.\n"
-    elif outcome.status in (Status.DIED, Status.REJECTED):
-        stderr += f"Killed: {outcome.message}\n"
+    if killed := killed_by(outcome):
+        stderr += killed
     elif outcome.failure is not None and not stderr:  # it does not compile, so nothing wrote to stderr
         stderr = f"line {outcome.failure.line}: {outcome.failure.type}: {outcome.failure.message}\n"
     return ExecuteCodeResponse(
         stdout=outcome.stdout.text()[:OUTPUT_CHARACTERS],
         stderr=stderr,
-        returncode=_returncode(outcome),
-        limit=limit,
+        returncode=return_code(outcome),
+        limit=LIMITS.get(outcome.status),
     )
-
-
-def _returncode(outcome: Outcome) -> int:
-    if outcome.status is Status.ANSWERED:
-        return outcome.exit_status or 0
-    if outcome.status in (Status.RAISED, Status.NOT_LOADED):
-        return 1
-    return outcome.exit_status or KILLED

@@ -6,7 +6,7 @@ from typing import Final, Literal
 
 import msgspec
 
-from evaluator.interop.program_run import run_program
+from evaluator.interop.program_run import killed_by, return_code, run_program
 from evaluator.interop.sandbox_fusion.files import Files
 from evaluator.model import Limits
 from evaluator.sandbox import Outcome, Program, Status
@@ -16,8 +16,6 @@ LANGUAGE: Final = "python"
 _SECOND_RUN_S: Final = 8.0
 _MOST_MB: Final = 10**9
 """The most that a second run may add, if the machine was too busy for the first: verl waits 10 s more than a run."""
-_KILLED: Final = -9
-_LIMITS: Final = {Status.MEMORY: "memory", Status.OUTPUT: "output"}
 
 
 class Request(msgspec.Struct):
@@ -98,29 +96,17 @@ def _result(outcome: Outcome, files: Files) -> tuple[CommandResult, dict[str, st
     result = CommandResult(
         status="TimeLimitExceeded" if timed_out else "Finished",
         execution_time=outcome.wall_s,
-        return_code=None if timed_out else _return_code(outcome),
+        return_code=None if timed_out else return_code(outcome),
         stdout=stdout,
         stderr=_stderr(outcome),
     )
     return result, fetched
 
 
-def _return_code(outcome: Outcome) -> int:
-    if outcome.status is Status.ANSWERED:
-        return outcome.exit_status or 0
-    if outcome.status in (Status.RAISED, Status.NOT_LOADED):
-        return 1
-    return outcome.exit_status or _KILLED
-
-
 def _stderr(outcome: Outcome) -> str:
     """What it wrote there, and what Python or the sandbox has to add."""
     text = outcome.stderr.text()
-    if outcome.status in _LIMITS:
-        return f"{text}Killed: the {_LIMITS[outcome.status]} limit was exceeded.\n"
-    if outcome.status in (Status.DIED, Status.REJECTED):
-        return f"{text}Killed: {outcome.message}\n"
     if outcome.status is Status.NOT_LOADED and outcome.failure is not None and not text:
         places = [f'  File "main.py", line {frame.line}\n    {frame.text}\n' for frame in outcome.failure.frames[-1:]]
         return "".join(places) + f"{outcome.failure.type}: {outcome.failure.message}\n"
-    return text
+    return text if outcome.status is Status.TIME else text + killed_by(outcome)
