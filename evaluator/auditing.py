@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -20,6 +21,8 @@ from evaluator.options import Options
 from evaluator.workers.grade_stream import grade_all
 
 if TYPE_CHECKING:
+    import duckdb
+
     from evaluator.runs.reading import Run
 
 _BATCH: Final = 500
@@ -151,8 +154,6 @@ def _other_grader(task: Task, requested: str | None) -> str | None:
 
 def _rollouts(run: Run, limit: int | None) -> Iterator[tuple[Rollout, list[CaseResult]]]:
     """Each with the results that the run has of it, if they are those of the `tests` grader."""
-    from evaluator.runs.kept_results import kept_results
-
     with run.connect(parts=True) as connection:
         rows = connection.execute(
             """SELECT task_id, sample_id, completion, kind, expected_pass, grader = 'tests', part_file
@@ -161,7 +162,7 @@ def _rollouts(run: Run, limit: int | None) -> Iterator[tuple[Rollout, list[CaseR
         )
         beside = connection.cursor()
         while batch := rows.fetchmany(_BATCH):
-            kept = kept_results(run, beside, [(row[0], row[1], row[-1]) for row in batch if row[-2]])
+            kept = _kept_results(run, beside, [(row[0], row[1], row[-1]) for row in batch if row[-2]])
             for task_id, sample_id, completion, kind, expected_pass, *_ in batch:
                 rollout = Rollout(
                     task_id=task_id,
@@ -171,6 +172,34 @@ def _rollouts(run: Run, limit: int | None) -> Iterator[tuple[Rollout, list[CaseR
                     expected_pass=expected_pass,
                 )
                 yield rollout, kept.get((task_id, sample_id), [])
+
+
+def _kept_results(
+    run: Run, connection: duckdb.DuckDBPyConnection, samples: Iterable[tuple[str, str, str]]
+) -> dict[tuple[str, str], list[CaseResult]]:
+    """By task and sample, in the order of the test cases: verdict, what was printed, its size, and the error's message.
+
+    `samples`: of each its task, its id and its `part_file`. `connection`: made with `parts`, and not used meanwhile.
+    """
+    files = {(task_id, sample_id): file for task_id, sample_id, file in samples}
+    results: dict[tuple[str, str], list[CaseResult]] = {sample: [] for sample in files}
+    if not files:
+        return results
+    ordinals = sorted({int(Path(file).stem.removeprefix("part-")) for file in files.values()})
+    run.view_parts(connection, ordinals, run.parts)
+    rows = connection.execute(
+        """SELECT task_id, sample_id, test_index, verdict, actual, stdout_bytes, error_message FROM part_cases
+           WHERE sample_id IN (SELECT unnest($samples)) ORDER BY test_index""",
+        {"samples": [sample_id for _, sample_id in files]},
+    )
+    for task_id, sample_id, index, verdict, actual, size, message in rows.fetchall():
+        if (task_id, sample_id) in results:
+            results[task_id, sample_id].append(
+                CaseResult(
+                    index=index, verdict=Verdict(verdict), actual=actual, stdout_bytes=size, error_message=message
+                )
+            )
+    return results
 
 
 def _take(report: Audit, rollout: Rollout, grade: Grade) -> None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from pathlib import PurePath
 from typing import Any
 
 from evaluator.formats._recorded import verdict_of_truth
 from evaluator.formats.fields import unpacked
 from evaluator.formats.native import ROLLOUT_FIELDS
-from evaluator.formats.registry import Fields, known_formats
+from evaluator.formats.registry import Claim, Fields, known_formats
 from evaluator.formats.trainer_tests import COLUMNS, task_from
 from evaluator.model import JsonValue, Mode, RecordError, Task, Verdict
 
@@ -122,6 +122,25 @@ def task_with(given: JsonValue, task_id: str, prompt: str, source: str) -> Task:
     task.prompt = task.prompt or prompt
     task.source = task.source or source
     return task
+
+
+def tasks_in_rollouts(
+    source: str,
+    claim_rollout: Callable[[Fields], Claim | None],
+    tests: Callable[[Fields], JsonValue],
+    task_id: Callable[[Fields], str],
+    prompt: Callable[[Fields], str],
+    why: str,
+) -> dict[str, Any]:
+    """`claim_task` and `read_task` of a format whose rows of rollouts may have their task's tests too."""
+
+    def claim_task(fields: Fields) -> Claim | None:
+        return None if claim_rollout(fields) is None or tests(fields) is None else Claim(2, why)
+
+    def read_task(fields: Fields) -> Task:
+        return task_with(tests(fields), task_id(fields), prompt(fields), source)
+
+    return {"claim_task": claim_task, "read_task": read_task}
 
 
 def dataset_task(row: JsonValue) -> Task | None:

@@ -19,7 +19,7 @@ from evaluator.formats.container_kinds import ContainerKind, Row
 from evaluator.formats.json_text import JsonError, decode_json
 from evaluator.formats.problems import Problem, one_line, snippet_of
 from evaluator.formats.registry import Claim, Fields, Format, one_per_row
-from evaluator.model import JsonValue, RecordError, Rollout, Task, brief
+from evaluator.model import JsonValue, RecordError, Rollout, brief
 
 _TRAJECTORY, _INFO = "gent-rollout-trajectory.jsonl", "gent-rollout-info.jsonl"
 """After an `a`, a capital in older versions."""
@@ -35,17 +35,6 @@ def claim_rollout(fields: Fields) -> Claim | None:
     if "value" in fields and str(fields.get("name")).lower() == _EVENT:
         return Claim(3, f"name {_EVENT}, value")
     return Claim(3, "segments, reward, chain_id") if "segments" in fields and _MARKS & fields.keys() else None
-
-
-def claim_task(fields: Fields) -> Claim | None:
-    if claim_rollout(fields) is None or _tests(fields) is None:
-        return None
-    return Claim(2, "tests in metadata")
-
-
-def read_task(fields: Fields) -> Task:
-    """The task of one trajectory, where the dataset's row has tests."""
-    return trainer.task_with(_tests(fields), _task_id(fields), read_prompt(fields), "AgentFly")
 
 
 def read_rollout(fields: Fields) -> Rollout:
@@ -156,8 +145,7 @@ def _task_id(fields: Fields) -> str:
 FORMAT = Format(
     name="agentfly",
     title="AgentFly: trajectories, segments, reward, chain_id; the monitor's files",
-    claim_task=claim_task,
-    read_task=read_task,
+    **trainer.tasks_in_rollouts("AgentFly", claim_rollout, _tests, _task_id, read_prompt, "tests in metadata"),
     claim_rollout=claim_rollout,
     read_rollouts=one_per_row(read_rollout),
     repeats_tasks=True,

@@ -12,7 +12,7 @@ from evaluator.formats import _chat as chat
 from evaluator.formats import _trainer_rows as trainer
 from evaluator.formats import fields as field
 from evaluator.formats.registry import Claim, Fields, Format
-from evaluator.model import JsonValue, RecordError, Rollout, Task, brief
+from evaluator.model import JsonValue, RecordError, Rollout, brief
 
 _PROMPTS = ("question", "problem", "prompt", "instruction", "query", "text")
 _IDS = ("id", "task_id", "uid", "problem_id")
@@ -29,17 +29,6 @@ def claim_rollout(fields: Fields) -> Claim | None:
     first = steps[0] if isinstance(steps, list) and steps else None
     fits = "reward" in fields and "task" in fields and isinstance(first, Mapping)
     return Claim(3, "task, steps, reward") if fits and _turn_fields(first) else None
-
-
-def claim_task(fields: Fields) -> Claim | None:
-    if claim_rollout(fields) is None or _tests(fields) is None:
-        return None
-    return Claim(2, "tests in task")
-
-
-def read_task(fields: Fields) -> Task:
-    """The task of one episode, where it has tests."""
-    return trainer.task_with(_tests(fields), _task_id(fields), read_prompt(fields), "rllm")
 
 
 def read_rollouts(fields: Fields) -> Iterator[Rollout]:
@@ -163,8 +152,7 @@ def _task_id(fields: Fields) -> str:
 FORMAT = Format(
     name="rllm",
     title="rllm: episodes and trajectories, steps, reward, is_correct",
-    claim_task=claim_task,
-    read_task=read_task,
+    **trainer.tasks_in_rollouts("rllm", claim_rollout, _tests, _task_id, read_prompt, "tests in task"),
     claim_rollout=claim_rollout,
     read_rollouts=read_rollouts,
     repeats_tasks=True,

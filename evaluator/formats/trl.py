@@ -14,7 +14,7 @@ from evaluator.formats import _chat as chat
 from evaluator.formats import _trainer_rows as trainer
 from evaluator.formats import fields as field
 from evaluator.formats.registry import Claim, Fields, Format, one_per_row
-from evaluator.model import RecordError, Rollout, Task, Verdict
+from evaluator.model import JsonValue, RecordError, Rollout, Verdict
 
 _OWN = ("step", "prompt", "completion", "advantage")
 _IDS = ("task_id", "problem_id")
@@ -27,17 +27,6 @@ def claim_rollout(fields: Fields) -> Claim | None:
     if "advantage" in fields:
         return Claim(3, "step, prompt, completion, advantage")
     return Claim(2, "step, prompt, completion, rewards") if _rewards(fields) else None
-
-
-def claim_task(fields: Fields) -> Claim | None:
-    if claim_rollout(fields) is None or trainer.tests_in(dict(fields)) is None:
-        return None
-    return Claim(2, "step, prompt, completion and a column of tests")
-
-
-def read_task(fields: Fields) -> Task:
-    """The task of one row, where a reward function logged the tests too."""
-    return trainer.task_with(trainer.tests_in(dict(fields)), _task_id(fields), read_prompt(fields), "TRL")
 
 
 def read_rollout(fields: Fields) -> Rollout:
@@ -92,6 +81,11 @@ def _verdict(fields: Fields) -> tuple[Verdict | None, str | None]:
     return (Verdict(word), word) if word else (None, None)
 
 
+def _tests(fields: Fields) -> JsonValue:
+    """Those that a reward function logged."""
+    return trainer.tests_in(dict(fields))
+
+
 def _task_id(fields: Fields) -> str:
     missing = "prompt is missing: add it, since it identifies the task"
     return field.own_id(fields, _IDS) or field.id_of_prompt(read_prompt(fields), missing)
@@ -100,8 +94,9 @@ def _task_id(fields: Fields) -> str:
 FORMAT = Format(
     name="trl",
     title="TRL: logged completions, step, prompt, completion, rewards, advantage",
-    claim_task=claim_task,
-    read_task=read_task,
+    **trainer.tasks_in_rollouts(
+        "TRL", claim_rollout, _tests, _task_id, read_prompt, "step, prompt, completion and a column of tests"
+    ),
     claim_rollout=claim_rollout,
     read_rollouts=one_per_row(read_rollout),
     repeats_tasks=True,

@@ -15,7 +15,7 @@ from evaluator.formats import _chat as chat
 from evaluator.formats import _trainer_rows as trainer
 from evaluator.formats import fields as field
 from evaluator.formats.registry import Claim, Fields, Format, one_per_row
-from evaluator.model import JsonValue, RecordError, Rollout, Task, brief
+from evaluator.model import JsonValue, RecordError, Rollout, brief
 
 _TAKEN = {
     "example_id", "prompt", "completion", "reward", "env_id", "model", "step", "group_id", "trajectory", "tool_defs",
@@ -31,17 +31,6 @@ def claim_rollout(fields: Fields) -> Claim | None:
     if "example_id" in fields:
         return Claim(3, "example_id, prompt, completion, reward")
     return Claim(3, f"id, prompt, completion, reward, {mark}") if mark and "id" in fields else None
-
-
-def claim_task(fields: Fields) -> Claim | None:
-    if claim_rollout(fields) is None or _tests(fields) is None:
-        return None
-    return Claim(2, "tests in info or answer")
-
-
-def read_task(fields: Fields) -> Task:
-    """The task of one row, where `info` or `answer` has tests."""
-    return trainer.task_with(_tests(fields), _task_id(fields), read_prompt(fields), "verifiers")
 
 
 def read_rollout(fields: Fields) -> Rollout:
@@ -113,8 +102,7 @@ def _error(error: JsonValue) -> str:
 FORMAT = Format(
     name="verifiers",
     title="verifiers: results, example_id, prompt, completion, reward; older rollouts of prime-rl",
-    claim_task=claim_task,
-    read_task=read_task,
+    **trainer.tasks_in_rollouts("verifiers", claim_rollout, _tests, _task_id, read_prompt, "tests in info or answer"),
     claim_rollout=claim_rollout,
     read_rollouts=one_per_row(read_rollout),
     repeats_tasks=True,

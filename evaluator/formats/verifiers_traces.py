@@ -13,7 +13,7 @@ from evaluator.formats import _chat as chat
 from evaluator.formats import _trainer_rows as trainer
 from evaluator.formats import fields as field
 from evaluator.formats.registry import Claim, Fields, Format
-from evaluator.model import JsonValue, RecordError, Rollout, Task, brief
+from evaluator.model import JsonValue, RecordError, Rollout, brief
 
 _TRACE_TAKEN = {"id", "version", "task", "nodes", "rewards", "calls", "tools", "verifiers", "agent", "state", "step"}
 _EPISODE_TAKEN = {"id", "task", "traces", "group", "run", "step"}
@@ -23,17 +23,6 @@ def claim_rollout(fields: Fields) -> Claim | None:
     if isinstance(fields.get("traces"), list) and isinstance(fields.get("task"), Mapping):
         return Claim(3, "task, traces")
     return Claim(3, "task, nodes, rewards") if {"task", "nodes", "rewards"} <= fields.keys() else None
-
-
-def claim_task(fields: Fields) -> Claim | None:
-    if claim_rollout(fields) is None or trainer.tests_in(_data(fields)) is None:
-        return None
-    return Claim(2, "task.data with tests")
-
-
-def read_task(fields: Fields) -> Task:
-    """The task of one episode or trace, where its data has tests."""
-    return trainer.task_with(trainer.tests_in(_data(fields)), _task_id(fields), read_prompt(fields), "verifiers")
 
 
 def read_rollouts(fields: Fields) -> Iterator[Rollout]:
@@ -124,6 +113,10 @@ def _data(fields: Fields) -> Fields:
     return field.inner(field.inner(fields, "task"), "data")
 
 
+def _tests(fields: Fields) -> JsonValue:
+    return trainer.tests_in(_data(fields))
+
+
 def _task_id(fields: Fields) -> str:
     """Its key; its number in its environment; else made from its prompt."""
     task, data = field.inner(fields, "task"), _data(fields)
@@ -150,8 +143,7 @@ def _error(errors: JsonValue) -> str:
 FORMAT = Format(
     name="verifiers_traces",
     title="verifiers 1, prime-rl: traces, task, nodes, rewards",
-    claim_task=claim_task,
-    read_task=read_task,
+    **trainer.tasks_in_rollouts("verifiers", claim_rollout, _tests, _task_id, read_prompt, "task.data with tests"),
     claim_rollout=claim_rollout,
     read_rollouts=read_rollouts,
     repeats_tasks=True,

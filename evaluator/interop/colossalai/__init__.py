@@ -7,7 +7,6 @@ What differs, with and without `strict_compat()`: docs/colossalai.md.
 
 from evaluator.graders.colossalai_testing.run import InOutsError
 from evaluator.interop.colossalai.guard import reliability_guard
-from evaluator.interop.colossalai.modes import strict_compat
 from evaluator.interop.colossalai.testing_util import (
     CODE_TYPE,
     Capturing,
@@ -15,6 +14,7 @@ from evaluator.interop.colossalai.testing_util import (
     clean_traceback,
     custom_compare_,
     run_test,
+    strict_compat,
     stripped_string_compare,
     truncatefn,
 )

@@ -8,7 +8,9 @@ from __future__ import annotations
 import builtins
 import sys
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from enum import Enum
 from io import StringIO
 from typing import Any, TextIO
@@ -24,13 +26,33 @@ from evaluator.graders.colossalai_testing.run import (
     truncated,
 )
 from evaluator.interop.colossalai.guard import lent_back
-from evaluator.interop.colossalai.modes import is_strict
 from evaluator.model import JsonValue
 from evaluator.sandbox import FaultError, SandboxUnavailable
 from evaluator.workers.single import in_worker
 
 _had_sandbox = threading.Event()
 """Set once a sandbox has started in this process: from then on a missing one is a fault."""
+
+
+_strict: ContextVar[bool] = ContextVar("strict_compat", default=False)
+
+
+@contextmanager
+def strict_compat() -> Iterator[None]:
+    """A context in which `run_test` and `check_correctness` repeat the original's mistakes, where that is safe.
+
+    Holds for the current thread or asyncio task: `with strict_compat(): run_test(...)`. The mistakes are listed in
+    docs/colossalai.md.
+    """
+    token = _strict.set(True)
+    try:
+        yield
+    finally:
+        _strict.reset(token)
+
+
+def is_strict() -> bool:
+    return _strict.get()
 
 
 class CODE_TYPE(Enum):  # noqa: N801 - the original's name

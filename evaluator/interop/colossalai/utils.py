@@ -13,8 +13,7 @@ from http import HTTPStatus
 from typing import Any, Final
 
 from evaluator.graders.colossalai_testing.run import Code, InOutsError
-from evaluator.interop.colossalai.modes import is_strict
-from evaluator.interop.colossalai.testing_util import report_of
+from evaluator.interop.colossalai.testing_util import is_strict, report_of
 from evaluator.model import JsonValue
 from evaluator.sandbox import SandboxUnavailable
 

@@ -29,8 +29,12 @@ from starlette.responses import Response
 
 from evaluator.interop import http_server
 from evaluator.interop.ascii_json import AsciiJSON
-from evaluator.interop.nemo_gym.command_line import config_from_command_line
-from evaluator.interop.nemo_gym.config import ConfigError, ServerConfig, config_from_environment
+from evaluator.interop.nemo_gym.config import (
+    ConfigError,
+    ServerConfig,
+    config_from_command_line,
+    config_from_environment,
+)
 from evaluator.interop.nemo_gym.document_form import last_answer
 from evaluator.interop.nemo_gym.launcher import end_with_launcher
 from evaluator.interop.nemo_gym.responses import endpoint_of, verify_endpoint

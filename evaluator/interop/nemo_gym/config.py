@@ -1,10 +1,13 @@
-"""The configuration of a resource server: from a file, NeMo Gym's environment variables, or defaults."""
+"""The configuration of a resource server: from a file, the command line, NeMo Gym's environment variables, or
+defaults.
+"""
 
 from __future__ import annotations
 
+import argparse
 import json
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -178,6 +181,34 @@ def config_from_environment(kind: type[Config], environment: Mapping[str, str]) 
     # NeMo Gym's own switch is at the top level, for all servers.
     fields = {"profile": bool(content.get("profiling_enabled")), **_of_server(content, name, CONFIG_DICT)}
     return config_from(kind, fields, CONFIG_DICT)
+
+
+def config_from_command_line(kind: type[Config], words: Sequence[str], folder: Path | None) -> Config:
+    """The configuration of `--config`, else the only one in the folder's `configs/`, else the defaults; overridden by
+    `--host` and `--port`. Raises `ConfigError`, and `SystemExit` for `--help` and for bad arguments."""
+    parser = argparse.ArgumentParser(description="Serves until Ctrl-C or SIGTERM.", allow_abbrev=False)
+    parser.add_argument("--host", help="address to listen on")
+    parser.add_argument("--port", type=int, help="0: any free one")
+    parser.add_argument("--config", type=Path, help="FILE.yaml [default: the one in configs/]")
+    parser.add_argument(
+        "--allowed-host", action="append", metavar="NAME", help="another name of this server; may be repeated"
+    )
+    given = parser.parse_args(words)
+    path = given.config or _only_one(folder)
+    config = config_from_file(kind, path) if path else kind()
+    overrides = {name: value for name, value in (("host", given.host), ("port", given.port)) if value is not None}
+    try:
+        names = (*config.allowed_hosts, *map(host_name, given.allowed_host or ()))
+    except ValueError as error:
+        raise ConfigError(f"--allowed-host {error}") from None
+    return config.model_copy(update=overrides | {"allowed_hosts": names})
+
+
+def _only_one(folder: Path | None) -> Path | None:
+    found = sorted(folder.glob("configs/*.y*ml")) if folder else []
+    if len(found) > 1:
+        raise ConfigError(f"{folder}/configs has {len(found)} configurations: name one with --config FILE")
+    return found[0] if found else None
 
 
 def place_and_fault(error: Exception) -> str:

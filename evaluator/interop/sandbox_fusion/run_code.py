@@ -14,8 +14,8 @@ from evaluator.workers.worker import FAULTS
 
 LANGUAGE: Final = "python"
 _SECOND_RUN_S: Final = 8.0
-_MOST_MB: Final = 10**9
 """The most that a second run may add, if the machine was too busy for the first: verl waits 10 s more than a run."""
+_MOST_MB: Final = 10**9
 
 
 class Request(msgspec.Struct):

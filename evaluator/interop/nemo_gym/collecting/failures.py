@@ -5,6 +5,8 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Final
 
+from evaluator.graders.judge import failures
+
 _LONGEST: Final = 500
 
 
@@ -58,6 +60,4 @@ class SessionLostError(RolloutError):
 
 def one_line(text: str, longest: int = _LONGEST) -> str:
     """The text, at most `longest` characters, without line breaks and terminal control characters."""
-    folded = " ".join(text[: 8 * longest].split())
-    shown = "".join(character if character.isprintable() else "?" for character in folded)
-    return shown if len(shown) <= longest else shown[: longest - 3] + "..."
+    return failures.one_line(text, longest)
