@@ -64,6 +64,23 @@ class Audit(msgspec.Struct):
     differ: int = 0
     differing: list[Differing] = []
 
+    def leave_out(self, why: str) -> None:
+        """A rollout that can't be compared."""
+        self.rollouts += 1
+        self.not_compared[why] = self.not_compared.get(why, 0) + 1
+
+    def add(self, each: Differing) -> None:
+        """A rollout that was compared; it is listed if its rewards differ."""
+        self.rollouts += 1
+        self.compared += 1
+        for payer in self.checkers:
+            reward = each.rewards[payer.checker]
+            payer.compared += reward is not None
+            payer.passed += reward == 1.0
+        if len({reward for reward in each.rewards.values() if reward is not None}) > 1:
+            self.differ += 1
+            self.differing.append(each)
+
 
 def audit_run(
     run: Run,
@@ -99,7 +116,7 @@ def audit_run(
             task, other = by_id.get(rollout.task_id), others.get(rollout.task_id)
             parts = components_of_kept(checkers, task, cases) if task is not None else None
             if other is not None:
-                _leave_out(report, f"graded by {other}, which uses no checker")
+                report.leave_out(f"graded by {other}, which uses no checker")
             elif parts is not None:
                 report.kept += 1
                 take(rollout, _kept_grade(rollout, cases, parts))
@@ -136,11 +153,6 @@ def _kept_grade(rollout: Rollout, cases: Sequence[CaseResult], parts: tuple[Comp
         reward=float(verdict is Verdict.PASSED),
         components=parts,
     )
-
-
-def _leave_out(report: Audit, why: str) -> None:
-    report.rollouts += 1
-    report.not_compared[why] = report.not_compared.get(why, 0) + 1
 
 
 def _other_grader(task: Task, requested: str | None) -> str | None:
@@ -204,20 +216,9 @@ def _kept_results(
 
 def _take(report: Audit, rollout: Rollout, grade: Grade) -> None:
     if not grade.components:
-        _leave_out(report, " ".join((grade.error_message or grade.verdict.value).split()))
+        report.leave_out(" ".join((grade.error_message or grade.verdict.value).split()))
         return
-    report.rollouts += 1
-    report.compared += 1
-    for payer, part in zip(report.checkers, grade.components, strict=True):
-        payer.compared += part.reward is not None
-        payer.passed += part.reward == 1.0
-    known = {part.reward for part in grade.components if part.reward is not None}
-    if len(known) > 1:
-        report.differ += 1
-        report.differing.append(_differing(rollout, grade.components))
-
-
-def _differing(rollout: Rollout, parts: tuple[Component, ...]) -> Differing:
-    rewards = {part.name: part.reward for part in parts}
-    reasons = {part.name: part.message for part in parts if part.message and part.reward != 1.0}
-    return Differing(rollout.task_id, rollout.sample_id, rewards, reasons, rollout.expected_pass)
+    parts = dict(zip((payer.checker for payer in report.checkers), grade.components, strict=True))
+    rewards = {name: part.reward for name, part in parts.items()}
+    reasons = {name: part.message for name, part in parts.items() if part.message and part.reward != 1.0}
+    report.add(Differing(rollout.task_id, rollout.sample_id, rewards, reasons, rollout.expected_pass))

@@ -23,6 +23,7 @@ import msgspec
 from evaluator.extras import needs
 from evaluator.formats import known_formats
 from evaluator.index import IndexedFile, Opening
+from evaluator.index.workers import start_module
 from evaluator.runs.export import write_batches
 from evaluator.runs.files import QueryError
 from evaluator.runs.reading import Run, one_line, select
@@ -109,15 +110,7 @@ def query(
 
 def _output(question: bytes, bounds: Bounds, tell: Callable[[float], object]) -> bytes:
     """What the process writes; b"" if it died. Raises `QueryError` when its time is over."""
-    home = str(Path(__file__).parents[1])
-    process = subprocess.Popen(
-        [sys.executable, "-P", "-m", "evaluator.bounded_query"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, (home, os.environ.get("PYTHONPATH"))))},
-        start_new_session=True,
-    )
+    process = start_module("evaluator.bounded_query", stderr=subprocess.DEVNULL)
     assert process.stdin is not None
     assert process.stdout is not None
     try:

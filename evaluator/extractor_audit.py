@@ -69,15 +69,8 @@ def audit_extractors(
     numbers = itertools.count()
 
     def finish(case: _Case) -> None:
-        report.rollouts += 1
-        report.compared += 1
         rewards = {name: case.rewards.get(name) for name in names}
-        for payer in report.checkers:
-            payer.compared += rewards[payer.checker] is not None
-            payer.passed += rewards[payer.checker] == 1.0
-        if len({reward for reward in rewards.values() if reward is not None}) > 1:
-            report.differ += 1
-            report.differing.append(Differing(case.task_id, case.sample_id, rewards, case.reasons, case.expected_pass))
+        report.add(Differing(case.task_id, case.sample_id, rewards, case.reasons, case.expected_pass))
 
     def to_run() -> Iterator[Rollout]:
         for case, reward in _cases(run, limit, report):
@@ -117,5 +110,4 @@ def _cases(run: Run, limit: int | None, report: Audit) -> Iterator[tuple[_Case, 
                     yield _Case(task_id, sample_id, code, completion, expected=expected), reward
                 else:
                     why = f"its text is of kind {kind}" if kind != Kind.CHAT else f"its verdict is {verdict}"
-                    report.rollouts += 1
-                    report.not_compared[why] = report.not_compared.get(why, 0) + 1
+                    report.leave_out(why)

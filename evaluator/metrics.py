@@ -164,5 +164,10 @@ def mcnemar(fixed: int, broken: int) -> float:
     return min(1.0, 2 * float(np.exp(terms).sum()))
 
 
+def known(value: float) -> float | None:
+    """The figure; None for NaN."""
+    return None if math.isnan(value) else value
+
+
 def _nothing() -> Interval:
     return Interval(math.nan, math.nan, math.nan, 0, "none")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 from typing import Final
 
@@ -10,7 +9,7 @@ import msgspec
 
 from evaluator.commands.failure import CommandError, Exit
 from evaluator.commands.tables import new_table, one_line, print_table
-from evaluator.metrics import Interval
+from evaluator.metrics import Interval, known
 from evaluator.runs.comparison import (
     Change,
     Comparison,
@@ -113,14 +112,14 @@ def _report(
     against = obstacles(found, deciding)
     shown: Interval = found.difference
     return Report(
-        a=SideFigures(str(a[0].path), a[1], _finite(found.a_mean), found.a_left_out),
-        b=SideFigures(str(b[0].path), b[1], _finite(found.b_mean), found.b_left_out),
+        a=SideFigures(str(a[0].path), a[1], known(found.a_mean), found.a_left_out),
+        b=SideFigures(str(b[0].path), b[1], known(found.b_mean), found.b_left_out),
         headline=None if against else headline(found),
         obstacles=against,
         better=None if against else found.better,
-        difference=_finite(shown.value),
-        low=_finite(shown.low),
-        high=_finite(shown.high),
+        difference=known(shown.value),
+        low=known(shown.low),
+        high=known(shown.high),
         method=shown.method,
         mcnemar_p=found.p,
         compared=shown.n,
@@ -137,10 +136,6 @@ def _line(each: TaskChange) -> TaskLine:
 
 def _pair(outcome: Outcome | None) -> tuple[int, int] | None:
     return None if outcome is None else (outcome.passed, outcome.graded)
-
-
-def _finite(value: float) -> float | None:
-    return None if math.isnan(value) else value
 
 
 def _print(report: Report) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import shlex
 from typing import TYPE_CHECKING, Any, Final
 
@@ -10,6 +9,7 @@ import msgspec
 
 from evaluator.commands.progress import paced
 from evaluator.commands.tables import counted, new_table, one_line, print_table
+from evaluator.metrics import known
 from evaluator.model import NO_REASON, Verdict
 from evaluator.runs.expressions import GRADED, MODEL, pass_at_1
 from evaluator.runs.reading import Run
@@ -254,10 +254,6 @@ def _number(value: float | None) -> str:
     return "none" if value is None else f"{value:.3f}"
 
 
-def _finite(value: float) -> float | None:
-    return None if math.isnan(value) else value
-
-
 def _totals(connection: duckdb.DuckDBPyConnection) -> tuple[Any, ...]:
     row = connection.execute(
         f"""WITH r AS (SELECT *, {GRADED} AND reward IS NULL AS open FROM rollouts)
@@ -291,7 +287,7 @@ def _flags(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
 
 def _pass_at_1(connection: duckdb.DuckDBPyConnection, model: str | None = None) -> PassAt1:
     found = pass_at_1(connection, "rollouts", model)
-    return PassAt1(_finite(found.value), _finite(found.low), _finite(found.high), found.n, found.method)
+    return PassAt1(known(found.value), known(found.low), known(found.high), found.n, found.method)
 
 
 def _models(connection: duckdb.DuckDBPyConnection) -> tuple[list[ModelFigures], int]:

@@ -15,8 +15,6 @@ with needs("runs", "an index needs pyarrow and duckdb"):
     import pyarrow as pa
     import pyarrow.compute as pc
 
-_NEEDED = ("task_id", "model", "id_hash")
-
 
 class Numbering:
     """Counts the rows of each task over all files. Rows go through it in their order."""

@@ -88,19 +88,25 @@ def _scanned(free: deque[_Worker], span: Span) -> Scanned:
         free.append(worker)
 
 
+def start_module(name: str, *, stderr: int | None = None) -> subprocess.Popen[bytes]:
+    """A module of ours as a process, with pipes to its input and from its output."""
+    home = str(Path(__file__).parents[2])
+    return subprocess.Popen(
+        [sys.executable, "-P", "-m", name],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=stderr,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, (home, os.environ.get("PYTHONPATH"))))},
+        start_new_session=True,
+    )
+
+
 class _Worker:
     """One process. It ends when its input is closed, so also when we are killed."""
 
     def __init__(self, reader: RowReader) -> None:
-        home = str(Path(__file__).parents[2])
         self._reader = reader
-        self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "evaluator.index.worker_process"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, (home, os.environ.get("PYTHONPATH"))))},
-            start_new_session=True,
-        )
+        self._process = start_module("evaluator.index.worker_process")
 
     def scan(self, span: Span) -> Scanned:
         stdin, stdout = self._process.stdin, self._process.stdout

@@ -8,6 +8,7 @@ from typing import Any
 from evaluator.extras import needs
 
 with needs("serve", "a server needs starlette"):
+    from starlette.requests import Request
     from starlette.responses import JSONResponse
 
 
@@ -19,6 +20,11 @@ class AsciiJSON(JSONResponse):
             return _compact(content)
         except ValueError:
             return _compact(json.loads(json.dumps(content), parse_constant=lambda _: None))
+
+
+async def health(_request: Request) -> AsciiJSON:
+    """The endpoint that says that a server runs."""
+    return AsciiJSON({"status": "ok"})
 
 
 def _compact(content: Any) -> bytes:

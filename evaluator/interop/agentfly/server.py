@@ -30,7 +30,7 @@ with needs("serve", "a server needs starlette and uvicorn"):
     from starlette.responses import Response
     from starlette.routing import Route
 
-    from evaluator.interop.ascii_json import AsciiJSON
+    from evaluator.interop.ascii_json import AsciiJSON, health
     from evaluator.interop.disconnection import run_until_disconnect
 
 
@@ -59,11 +59,7 @@ def application(limits: Limits = LIMITS) -> Starlette:
         except (SandboxFault, SandboxUnavailable) as error:
             return AsciiJSON({"error": str(error)}, 503)
 
-    return Starlette(routes=[Route("/health", _health), Route("/exec", execute, methods=["POST"])])
-
-
-async def _health(_request: Request) -> Response:
-    return AsciiJSON({"status": "ok"})
+    return Starlette(routes=[Route("/health", health), Route("/exec", execute, methods=["POST"])])
 
 
 def _answer(done: Run) -> Response:

@@ -25,7 +25,7 @@ with needs("serve", "a server needs starlette and uvicorn"):
     from starlette.requests import Request
     from starlette.routing import Route
 
-    from evaluator.interop.ascii_json import AsciiJSON
+    from evaluator.interop.ascii_json import AsciiJSON, health
     from evaluator.interop.disconnection import run_until_disconnect
 
 
@@ -58,13 +58,9 @@ def application(max_timeout_s: float = MAX_TIMEOUT_S) -> Starlette:
     return Starlette(
         routes=[
             Route("/check_correctness", check, methods=["POST"]),
-            Route("/health", _health, methods=["GET"]),
+            Route("/health", health, methods=["GET"]),
         ]
     )
-
-
-async def _health(_request: Request) -> AsciiJSON:
-    return AsciiJSON({"status": "ok"})
 
 
 async def _check(request: Request, max_timeout_s: float) -> AsciiJSON:

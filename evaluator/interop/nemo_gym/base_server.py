@@ -17,8 +17,8 @@ import asyncio
 import inspect
 import os
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
@@ -143,7 +143,7 @@ class BaseResourcesServer:
         `--allowed-host`, `--config`), by default the only file in `configs/` beside the program. Raises `SystemExit`
         after one line on stderr: 2 for a bad configuration or address, 3 if no sandbox starts.
         """
-        try:
+        with ending_if_refused(cls.__name__):
             config = config_from_environment(cls.config_type, os.environ)
             if config is not None:
                 end_with_launcher()
@@ -152,9 +152,6 @@ class BaseResourcesServer:
             server = cls(config)
             server.prove()
             listener = http_server.listen(config.host, config.port)
-        except (ConfigError, http_server.AddressError, SandboxUnavailable) as error:
-            print(f"{cls.__name__}: {error}", file=sys.stderr)
-            raise SystemExit(_NO_SANDBOX if isinstance(error, SandboxUnavailable) else _BAD_INPUT) from None
         with listener:
             http_server.serve(
                 server.setup_webserver(),
@@ -171,6 +168,16 @@ class BaseResourcesServer:
 
     async def _reverify_mode(self) -> str:
         return self.reverify_mode.value
+
+
+@contextmanager
+def ending_if_refused(server: str) -> Iterator[None]:
+    """Ends the process, with one line, where the server can't start."""
+    try:
+        yield
+    except (ConfigError, http_server.AddressError, SandboxUnavailable) as error:
+        print(f"{server}: {error}", file=sys.stderr)
+        raise SystemExit(_NO_SANDBOX if isinstance(error, SandboxUnavailable) else _BAD_INPUT) from None
 
 
 def _folder_of_program() -> Path | None:

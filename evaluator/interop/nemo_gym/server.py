@@ -7,11 +7,10 @@ endpoints that a release lacks.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from nemo_gym import base_resources_server as nemo_gym
 from nemo_gym.server_utils import SESSION_ID_KEY
@@ -20,8 +19,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from evaluator.interop.http_guard import Guard, Hosts
 from evaluator.interop.nemo_gym import metrics
+from evaluator.interop.nemo_gym.base_server import ending_if_refused
 from evaluator.interop.nemo_gym.code_server import CodeResourcesServer
-from evaluator.interop.nemo_gym.config import ConfigError, ServerConfig, config_from
+from evaluator.interop.nemo_gym.config import ServerConfig, config_from
 from evaluator.interop.nemo_gym.launcher import end_with_launcher
 from evaluator.interop.nemo_gym.responses import endpoint_of
 from evaluator.interop.nemo_gym.session_cookie import current_session
@@ -33,13 +33,10 @@ from evaluator.interop.nemo_gym.wire import (
     VerifyRequest,
     VerifyResponse,
 )
-from evaluator.sandbox import SandboxUnavailable
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
-_BAD_INPUT: Final = 2
-_NO_SANDBOX: Final = 3
 
 # Releases before 0.5 have none, and never request it.
 _ReverifyMode: Any = getattr(nemo_gym, "ReverifyMode", ReverifyMode)
@@ -125,11 +122,8 @@ class EvaluatorResourcesServer(nemo_gym.SimpleResourcesServer):  # type: ignore[
     def run_webserver(cls) -> Any:
         """Serves with NeMo Gym's configuration; ends with `SystemExit` as `BaseResourcesServer` does."""
         end_with_launcher()
-        try:
+        with ending_if_refused(cls.__name__):
             return super().run_webserver()
-        except (ConfigError, SandboxUnavailable) as error:
-            print(f"{cls.__name__}: {error}", file=sys.stderr)
-            raise SystemExit(_NO_SANDBOX if isinstance(error, SandboxUnavailable) else _BAD_INPUT) from None
 
     async def _reverify_mode(self) -> str:
         return str(self.config.REVERIFY_MODE.value)

@@ -34,7 +34,7 @@ with needs("serve", "a server needs starlette and uvicorn"):
     from starlette.responses import Response
     from starlette.routing import Route
 
-    from evaluator.interop.ascii_json import AsciiJSON
+    from evaluator.interop.ascii_json import AsciiJSON, health
     from evaluator.interop.disconnection import run_until_disconnect
 
 
@@ -96,17 +96,13 @@ def application(limits: Limits = LIMITS, max_timeout_s: float = MAX_TIMEOUT_S) -
             Route("/test_program", graded(open_instruct.results_of_asserts), methods=["POST"]),
             Route("/test_program_stdio", graded(open_instruct.results_of_stdio), methods=["POST"]),
             Route("/v1/ping", _ping, methods=["GET"]),
-            Route("/health", _health, methods=["GET"]),
+            Route("/health", health, methods=["GET"]),
         ]
     )
 
 
 async def _ping(_request: Request) -> Response:
     return AsciiJSON("pong")
-
-
-async def _health(_request: Request) -> Response:
-    return AsciiJSON({"status": "ok"})
 
 
 async def _body(request: Request, kind: type[Body]) -> Body:

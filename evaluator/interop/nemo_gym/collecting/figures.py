@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterator
 from typing import Final
@@ -13,7 +12,7 @@ import numpy as np
 from evaluator.formats.json_text import JsonError, decode_json
 from evaluator.interop.nemo_gym.collecting.files import Files, Key, key_of, lines_of
 from evaluator.interop.nemo_gym.wire import TASK_INDEX
-from evaluator.metrics import Interval, pass_at_k_over_tasks
+from evaluator.metrics import Interval, known, pass_at_k_over_tasks
 from evaluator.model import JsonValue
 
 _FULL_REWARD: Final = 1.0
@@ -148,5 +147,4 @@ def _failures(files: Files) -> Counter[str]:
 
 
 def _pass_at_k(k: int, interval: Interval) -> PassAtK:
-    value, low, high = (None if math.isnan(bound) else bound for bound in interval[:3])
-    return PassAtK(k, value, low, high, interval.n)
+    return PassAtK(k, known(interval.value), known(interval.low), known(interval.high), interval.n)

@@ -31,11 +31,9 @@ from evaluator.interop.nemo_gym.collecting.transport import (
     is_transient,
     reason_in,
 )
+from evaluator.interop.nemo_gym.session_cookie import STATE
 from evaluator.interop.nemo_gym.wire import JsonObject, ReverifyMode
 from evaluator.model import JsonValue
-
-SESSION_STATE: Final = "rollscope-session"
-"""A header that says `lost` if the cookie's session belonged to an earlier process of the server."""
 
 _GATEWAY: Final = (429, 502, 503, 504)
 """Statuses of a gateway in front of a tool, not of the tool."""
@@ -210,7 +208,7 @@ class Session:
             raise
         self._cookies |= reply.cookies
         needs_it = path != "/verify" or not self._server.stateless
-        if needs_it and reply.headers.get(SESSION_STATE) == "lost":
+        if needs_it and reply.headers.get(STATE) == "lost":
             self._in_doubt = True
             raise TransientError(FailureClass.SESSION_LOST, f"{_SERVER} restarted", wait_s=0)
         return reply
