@@ -8,7 +8,6 @@ format is detected from the first row that one knows, or named. A new format is 
 `FORMAT`, a new kind of file one with a `CONTAINER`.
 """
 
-from evaluator.formats.file_layout import FileLayout, layout_of, rollouts_of
 from evaluator.formats.loader import (
     Files,
     FormatMatch,
@@ -22,12 +21,10 @@ from evaluator.formats.loader import (
 from evaluator.formats.mapped import parse_field_map
 from evaluator.formats.problems import FormatError, FormatWarning, Problem
 from evaluator.formats.registry import Claim, Format, Role, known_formats
-from evaluator.formats.rows import is_incomplete
 from evaluator.formats.source import FileLike, Source
 
 __all__ = [
     "Claim",
-    "FileLayout",
     "FileLike",
     "Files",
     "Format",
@@ -39,13 +36,10 @@ __all__ = [
     "Role",
     "Source",
     "dataset_hash",
-    "is_incomplete",
     "known_formats",
-    "layout_of",
     "load_rollouts",
     "load_tasks",
     "parse_field_map",
     "require_rows",
-    "rollouts_of",
     "sniff",
 ]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import textwrap
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from evaluator import syntax
 from evaluator.formats import fields as field
 from evaluator.formats.fields import Fields
-from evaluator.model import RecordError
+from evaluator.model import Mode, RecordError, Task
 
 ENTRY_POINT = "answer"
 TAKEN = {"task_id", "id", "code", "input", "output"}
@@ -44,6 +44,17 @@ def parts_of(fields: Fields) -> Parts:
     return Parts(task_id, code, call, output)
 
 
-def as_comment(text: str) -> str:
+def task_of(row: Parts, question: str, **own: Any) -> Task:
+    """A task of mode assert with one test case, that asks for an expression. `own`: its other fields."""
+    return Task(
+        task_id=row.task_id,
+        mode=Mode.ASSERT,
+        prompt=f"{_as_comment(row.code)}\n\n{_as_comment(question)}\ndef {ENTRY_POINT}():\n    return ",
+        entry_point=ENTRY_POINT,
+        **own,
+    )
+
+
+def _as_comment(text: str) -> str:
     """The text as lines of a Python comment."""
     return textwrap.indent(text, "# ", lambda _: True)

@@ -8,9 +8,9 @@ The same rows for input prediction are the format `cruxeval_input`.
 from __future__ import annotations
 
 from evaluator.formats import fields as field
-from evaluator.formats._cruxeval_rows import ENTRY_POINT, TAKEN, as_comment, fits, parts_of
+from evaluator.formats._cruxeval_rows import ENTRY_POINT, TAKEN, fits, parts_of, task_of
 from evaluator.formats.registry import Claim, Fields, Format
-from evaluator.model import Mode, Task
+from evaluator.model import Task
 
 
 def claim_task(fields: Fields) -> Claim | None:
@@ -20,12 +20,9 @@ def claim_task(fields: Fields) -> Claim | None:
 def read_task(fields: Fields) -> Task:
     """One task, of mode assert with one test case."""
     row = parts_of(fields)
-    question = as_comment(f"What does {row.call} return?")
-    return Task(
-        task_id=row.task_id,
-        mode=Mode.ASSERT,
-        prompt=f"{as_comment(row.code)}\n\n{question}\ndef {ENTRY_POINT}():\n    return ",
-        entry_point=ENTRY_POINT,
+    return task_of(
+        row,
+        f"What does {row.call} return?",
         test=f"def check(candidate):\n    assert candidate() == ({row.output})\n",
         reference=f"def {ENTRY_POINT}():\n    return ({row.output})\n",
         source="CRUXEval",

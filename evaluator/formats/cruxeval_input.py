@@ -8,9 +8,9 @@ process. Any arguments that give the output are right.
 from __future__ import annotations
 
 from evaluator.formats import fields as field
-from evaluator.formats._cruxeval_rows import ENTRY_POINT, TAKEN, as_comment, fits, parts_of
+from evaluator.formats._cruxeval_rows import ENTRY_POINT, TAKEN, fits, parts_of, task_of
 from evaluator.formats.registry import Claim, Fields, Format
-from evaluator.model import Mode, Task
+from evaluator.model import Task
 
 _NOTES_ARGUMENTS = "def f(*arguments, **named):\n    return list(arguments), named\n"
 
@@ -22,12 +22,9 @@ def claim_task(fields: Fields) -> Claim | None:
 def read_task(fields: Fields) -> Task:
     """One task, of mode assert with one test case."""
     row = parts_of(fields)
-    question = as_comment(f"Which call f(...) returns {row.output}?")
-    return Task(
-        task_id=row.task_id,
-        mode=Mode.ASSERT,
-        prompt=f"{as_comment(row.code)}\n\n{question}\ndef {ENTRY_POINT}():\n    return ",
-        entry_point=ENTRY_POINT,
+    return task_of(
+        row,
+        f"Which call f(...) returns {row.output}?",
         test=(
             f"{row.code}\n\n\ndef check(candidate):\n    arguments, named = candidate()\n"
             f"    assert f(*arguments, **named) == ({row.output})\n"

@@ -25,25 +25,9 @@ from evaluator.formats.file_layout import (
 from evaluator.formats.id_table import IdTable
 from evaluator.formats.problems import FormatError, FormatWarning, Problem, TaskClash
 from evaluator.formats.registry import Fields, Role
-from evaluator.formats.rows import is_incomplete, read_rows
+from evaluator.formats.rows import read_rows
 from evaluator.formats.source import FileLike, Source, source_of
 from evaluator.model import Mode, Rollout, Task, brief
-
-__all__ = [
-    "FileLayout",
-    "Files",
-    "FormatMatch",
-    "OnProblem",
-    "dataset_hash",
-    "is_incomplete",
-    "layout_of",
-    "load_prompts",
-    "load_rollouts",
-    "load_tasks",
-    "require_rows",
-    "rollouts_of",
-    "sniff",
-]  # fmt: skip
 
 OnProblem = Callable[[Problem], object]
 Files: TypeAlias = FileLike | Sequence[FileLike]
