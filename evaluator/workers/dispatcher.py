@@ -1,8 +1,8 @@
 """Gives rollouts to workers and takes their grades: one queue in front of all of them, whatever the engine.
 
-A worker has as many rollouts at once as it grades in a tenth of a second, and two at least, so that it never waits for
-the next one. What waits behind a slow one is given to a worker that has nothing to do, too: the first answer counts.
-When a worker is lost, another takes its place.
+A worker has as many rollouts at once as it grades in a quarter of a second, and two at least, so that it never waits
+for the next one. What waits behind a slow one is given to a worker that has nothing to do, too: the first answer
+counts. When a worker is lost, another takes its place.
 """
 
 from __future__ import annotations

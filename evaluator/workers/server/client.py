@@ -23,7 +23,7 @@ _PATIENCE_S: Final = 30.0
 """How long a server may be unreachable, or full, without a single grade."""
 _FIRST_PAUSE_S: Final = 0.1
 _LONGEST_PAUSE_S: Final = 5.0
-_PACE_S: Final = 0.0125
+_PACE_S: Final = 0.03
 """So that it has eight rollouts at once for each of its workers."""
 
 
