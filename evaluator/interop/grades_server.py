@@ -118,7 +118,7 @@ class _Tasks:
             if key not in self._tasks:
                 try:
                     self._tasks[key] = task_in(text), len(text)
-                except ValueError as error:
+                except (ValueError, RecursionError) as error:
                     raise _RefusedError(422, f"a task can't be read: {error}") from None
                 self._characters += len(text)
         needed = dict.fromkeys(each.task for each in asked.rollouts)

@@ -29,8 +29,8 @@ from evaluator.sandbox.launch.settings import Runner, Warm, warm_for
 from evaluator.sandbox.launch.unavailable import SandboxUnavailable
 from evaluator.sandbox.outcomes import Outcome, Status, Stream
 from evaluator.sandbox.program import FaultError, Program, UndecidedError
+from evaluator.sandbox.program_setup import setup_for
 from evaluator.sandbox.self_test import Layer, layers_of, unproved
-from evaluator.sandbox.setup import setup_for
 from evaluator.sandbox.shared_zygote import SharedZygote
 from evaluator.sandbox.values import BadValueError, decoded, encoded_answer, encoded_call
 from evaluator.sandbox.zygotes import Zygote

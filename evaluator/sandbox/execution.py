@@ -19,7 +19,7 @@ from evaluator.sandbox.limits.watch import LimitExceeded, LimitWatch
 from evaluator.sandbox.one_run import Exchange, run_once
 from evaluator.sandbox.outcomes import Outcome, Status
 from evaluator.sandbox.processes import Processes
-from evaluator.sandbox.setup import Setup
+from evaluator.sandbox.program_setup import ProgramSetup
 from evaluator.sandbox.together import Together
 from evaluator.sandbox.wire import CONNECTION_ERRORS, BrokenFrameError, SilenceError
 from evaluator.sandbox.zygotes import Zygote
@@ -39,7 +39,7 @@ class Execution:
     They raise `FaultError`. Once the program could not be loaded, every run has that outcome.
     """
 
-    def __init__(self, setup: Setup, zygotes: Callable[[bool], Zygote]) -> None:
+    def __init__(self, setup: ProgramSetup, zygotes: Callable[[bool], Zygote]) -> None:
         """`zygotes`: see `Processes`. Raises `SandboxUnavailable`, `FaultError`."""
         self._setup = setup
         self._processes = Processes(setup, zygotes)

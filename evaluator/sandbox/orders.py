@@ -6,7 +6,7 @@ import marshal
 import math
 
 from evaluator.model import Limits
-from evaluator.sandbox.setup import Setup
+from evaluator.sandbox.program_setup import ProgramSetup
 
 _MIB = 2**20
 _BACKSTOP_CPU_S = 2
@@ -14,7 +14,7 @@ SPARE_TASKS = 4
 """The process itself, its namespace's first process, and the threads that libraries start."""
 
 
-def program_order(setup: Setup, *, ahead: bool, forks: bool, memory_counted: bool) -> bytes:
+def program_order(setup: ProgramSetup, *, ahead: bool, forks: bool, memory_counted: bool) -> bytes:
     """For a completion's process. `ahead`: inputs come with it. `forks`: it becomes a template."""
     program = setup.program
     order = {
@@ -33,7 +33,7 @@ def program_order(setup: Setup, *, ahead: bool, forks: bool, memory_counted: boo
     return marshal.dumps(order, 2)
 
 
-def _role(setup: Setup) -> dict[str, object]:
+def _role(setup: ProgramSetup) -> dict[str, object]:
     """The role of the process, and what is specific to it."""
     program = setup.program
     if program.suite is None:

@@ -14,8 +14,8 @@ from evaluator.sandbox.limits.watch import LimitExceeded, LimitWatch
 from evaluator.sandbox.orders import SPARE_TASKS, program_order
 from evaluator.sandbox.outcomes import Outcome, Status
 from evaluator.sandbox.program import FaultError
+from evaluator.sandbox.program_setup import ProgramSetup
 from evaluator.sandbox.reports import REPORT_CAP, report, traceback_of
-from evaluator.sandbox.setup import Setup
 from evaluator.sandbox.wire import CONNECTION_ERRORS
 from evaluator.sandbox.zygotes import Zygote
 
@@ -26,7 +26,7 @@ _READY_S = 10.0
 class Processes:
     """Has one process at a time, `child`, and perhaps the template that it was forked from."""
 
-    def __init__(self, setup: Setup, zygotes: Callable[[bool], Zygote]) -> None:
+    def __init__(self, setup: ProgramSetup, zygotes: Callable[[bool], Zygote]) -> None:
         """`zygotes`: the zygote with shared namespaces or, for False, with new ones for each process."""
         self.setup = setup
         self._zygotes = zygotes

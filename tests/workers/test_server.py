@@ -162,6 +162,13 @@ def test_a_task_is_sent_once(server: Served) -> None:
         assert (status, said["number"], said["grade"]["verdict"]) == (200, 5, "passed")
 
 
+@pytest.mark.parametrize("text", ["", "[]", "{}", "[" * 100_000])
+def test_a_task_that_is_none_gets_one_line(server: Served, text: str) -> None:
+    status, said = posted(server, msgspec.structs.replace(request(Options()), tasks=[text]))
+    assert status == 422
+    assert said["error"].startswith("a task can't be read: ")
+
+
 @pytest.mark.parametrize("body", [b"", b"[]", b"\xff", b"{}", b'{"version": "0.0.1"}'])
 def test_what_is_not_a_request_gets_one_line(server: Served, body: bytes) -> None:
     status, said = posted(server, body)

@@ -19,7 +19,7 @@ _MIB = 2**20
 Forking = Literal["never", "once it ended", "always"]
 
 
-class Setup(msgspec.Struct, frozen=True, kw_only=True):
+class ProgramSetup(msgspec.Struct, frozen=True, kw_only=True):
     """What holds for all processes of one program."""
 
     program: Program
@@ -46,7 +46,7 @@ class Setup(msgspec.Struct, frozen=True, kw_only=True):
         return int(self.limits.output_mb * _MIB)
 
 
-def setup_for(program: Program, limits: Limits, way: Way, *, reuse: bool, several: bool) -> Setup:
+def setup_for(program: Program, limits: Limits, way: Way, *, reuse: bool, several: bool) -> ProgramSetup:
     """`reuse`: whether a process may run on several inputs. `several`: whether more than one will come."""
     namespaces, suite = way is Way.NAMESPACES, program.suite
     if not namespaces:
@@ -59,7 +59,7 @@ def setup_for(program: Program, limits: Limits, way: Way, *, reuse: bool, severa
     header = header_of(program.preamble) if uses_header else None
     loopback = program.loopback and namespaces
     forks = may_fork and not reuse
-    return Setup(
+    return ProgramSetup(
         program=program,
         limits=limits,
         is_call=is_call,
