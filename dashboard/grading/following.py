@@ -56,7 +56,8 @@ def _follows(entry: Entry) -> bool:
 def _switch(
     label: str, key: str, value: bool, change: Callable[[bool], None], *, about: str, disabled: bool = False
 ) -> None:
-    st.session_state[key] = value
+    if st.session_state.get(key) != value:  # a value that is set is sent, and would undo a click made meanwhile
+        st.session_state[key] = value
     st.toggle(label, key=key, on_change=lambda: change(st.session_state[key]), help=about, disabled=disabled)
 
 

@@ -98,7 +98,7 @@ def test_a_run_is_read_while_it_grows_stopped_and_resumed(show: Show, work: Path
     assert again.progress.graded >= len(graded)
     assert again.progress.total == 43
     assert "stop" in buttons(app.run())
-    assert read_manifest(again.run).limits == Limits()
+    assert read_manifest(again.run).options.limits == Limits()
 
 
 def test_the_settings_of_the_form_are_those_of_the_run(offered: Path, work: Path) -> None:
