@@ -85,7 +85,7 @@ class Dispatcher:
         return found
 
     def drop(self, item: Item | CallItem) -> None:
-        """Nobody wants its result any more. A worker that may have begun with it is ended, and replaced."""
+        """Nobody wants its result any more."""
         for queue in (self._queue, self._suspects):
             if item in queue:
                 queue.remove(item)
@@ -94,7 +94,7 @@ class Dispatcher:
         if not item.settled:
             self._settled(item)
         for worker in list(self._set.workers):
-            if worker.outstanding.pop(item.number, None) is not None:
+            if item.number in worker.outstanding and not worker.client.drop(item.number):
                 self._set.end(worker)
                 self._queue.extendleft(reversed(self._left_by(worker)))
 

@@ -9,7 +9,8 @@ Client and worker exchange messages (`messages`):
 2. It gets `Work` and answers `Done`. It may answer several rollouts in one `Done`, and answers each exactly once, in
    any order. A process of this machine also gets `Call` and answers `Returned`.
 3. It may get `Stay`, if the engine has named its machine's cores.
-4. When it is lost, for whichever reason, `receive` raises `WorkerLostError`. Its rollouts are graded again. If one of
+4. What nobody wants any more is dropped; a worker that can't drop a rollout is ended, and replaced.
+5. When it is lost, for whichever reason, `receive` raises `WorkerLostError`. Its rollouts are graded again. If one of
    them may be why (`suspicious`), each is given to a worker alone, and one that costs a second worker is a
    `sandbox_error`.
 """
@@ -49,6 +50,9 @@ class WorkerClient(Protocol):
 
     def receive(self) -> list[FromWorker]:
         """What has arrived; does not wait. Raises `WorkerLostError`, after everything that arrived before."""
+
+    def drop(self, number: int, /) -> bool:
+        """Makes it answer a rollout soon, with whatever, and stop grading it. False if it can only be ended whole."""
 
     def end(self) -> None:
         """Makes it end at once, with whatever it is doing; does not wait."""

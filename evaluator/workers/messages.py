@@ -9,6 +9,7 @@ hold, pickle. Both ends are ours: nothing here was written by a completion.
     Work: rollouts, and the tasks they need first    Done: the grades of some of them
     Call: a function to call with its sandbox        Returned: what it returned or raised
     Stay: on one core from here on
+    Drop: a rollout that nobody wants any more
 """
 
 from __future__ import annotations
@@ -94,6 +95,12 @@ class Stay(msgspec.Struct, tag=True, array_like=True):
     core: int
 
 
+class Drop(msgspec.Struct, tag=True, array_like=True):
+    """Has a machine of a cluster stop grading a rollout; what it answers for it says nothing."""
+
+    number: int
+
+
 class Ready(msgspec.Struct, tag=True, array_like=True):
     """A worker's sandbox stands. Or it does not: `reason` says why, and `mend` what would help."""
 
@@ -121,7 +128,7 @@ class Done(msgspec.Struct, tag=True, array_like=True):
     seconds: float
     """Spent on them."""
     typical_s: float
-    """Their geometric mean of seconds: one slow completion hardly moves it."""
+    """Their geometric mean of seconds: one slow completion hardly moves it. 0: it is not known."""
     rollout_columns: bytes = b""
     case_columns: bytes = b""
     """With `Setup.columns`: see `evaluator.runs.columns`."""
@@ -139,7 +146,7 @@ class Returned(msgspec.Struct, tag=True, array_like=True):
     raised: bool = False
 
 
-ToWorker = Setup | Work | Call | Stay
+ToWorker = Setup | Work | Call | Stay | Drop
 FromWorker = Ready | Done | Returned
 
 _DEEPEST: Final = 5_000

@@ -98,6 +98,9 @@ class ProcessClient:
             raise WorkerLostError(self._lost)
         return found
 
+    def drop(self, _: int) -> bool:
+        return False
+
     def end(self) -> None:
         if os.getpid() == self._owner:
             with contextlib.suppress(OSError):

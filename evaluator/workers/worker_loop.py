@@ -92,7 +92,7 @@ class WorkerLoop:
                 self._todo.extend(message.jobs)
             elif isinstance(message, Call):
                 self._todo.append(message)
-            else:
+            elif isinstance(message, Setup):
                 self._setup = message
             self._changed.notify()
 

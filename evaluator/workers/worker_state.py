@@ -71,10 +71,11 @@ class WorkerState:
         return [Work(jobs, new, forget, measure), *calls] if jobs else calls
 
     def answered(self, typical_s: float) -> None:
-        """It has sent grades, which took it so long each."""
+        """It has sent grades, which took it so long each; 0: nobody knows how long."""
         self._heard = time.monotonic()
-        before = self._pace_s
-        self._pace_s = typical_s if before is None else before + (typical_s - before) * _WEIGHT
+        if typical_s:
+            before = self._pace_s
+            self._pace_s = typical_s if before is None else before + (typical_s - before) * _WEIGHT
 
     def kept_waiting(self, now: float) -> list[Item | CallItem]:
         """The last half of what waits behind something that takes it long."""

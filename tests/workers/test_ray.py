@@ -169,10 +169,15 @@ there = {"engine": "ray", "address": sys.argv[1]}
 
 async def rewards():
     codes = ["print(7)", "print(8)"] * 20
-    return [each.reward for each in await asyncio.gather(*(agrade(task, code, **there) for code in codes))]
+    found = []
+    for _ in range(2):  # machines
+        endless = asyncio.create_task(agrade(task, "while True: pass", **there))
+        found += await asyncio.gather(*(agrade(task, code, **there) for code in codes))
+        endless.cancel()
+    return [each.reward for each in found]
 
 
-print(asyncio.run(rewards()) == [1.0, 0.0] * 20, grade(task, "print(input())", **there).verdict)
+print(asyncio.run(rewards()) == [1.0, 0.0] * 40, grade(task, "print(input())", **there).verdict)
 """
 
 

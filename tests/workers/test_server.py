@@ -1,5 +1,6 @@
 """Grading by `rollscope serve grades`: the grades are those of this machine, and a lost server costs no reward."""
 
+import asyncio
 import signal
 import subprocess
 import sys
@@ -11,7 +12,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from evaluator import Limits, Rollout, Task, grade, grade_all, grade_file
+from evaluator import Limits, Rollout, Task, agrade, grade, grade_all, grade_file
 from evaluator.model import Grade, Kind, Verdict
 from evaluator.options import Options
 from evaluator.version import VERSION
@@ -28,6 +29,7 @@ ECHO = {"task_id": "echo", "in_outs": {"inputs": ["7"], "outputs": ["7"]}}
 TASK = Task.from_row(ECHO)
 WORK = "import time\nwhile time.process_time() < 0.2: pass\nprint(input())"
 LONG = Limits(wall_s=240, total_s=240)
+ENDLESS = Limits(wall_s=900, cpu_s=900, total_s=900)
 ENDLESS_CALL = f"""
 from evaluator import Limits, Task, grade
 grade(Task.from_row({ECHO!r}), "while True: pass", limits=Limits(wall_s=900, cpu_s=900, total_s=900), kind="full")
@@ -183,6 +185,19 @@ def test_what_a_client_that_is_gone_wanted_is_ended(server: Served) -> None:
         caller.send_signal(signal.SIGKILL)
     wait_until(lambda: not is_running_code(server), "the completion goes on")
     assert graded().verdict is Verdict.PASSED
+
+
+def test_a_call_that_is_cancelled_ends_there_and_the_others_go_on(server: Served) -> None:
+    async def other() -> Grade:
+        endless = asyncio.create_task(agrade(TASK, "while True: pass", limits=ENDLESS))
+        await asyncio.to_thread(wait_until, lambda: is_running_code(server), "no completion runs")
+        going_on = asyncio.create_task(agrade(TASK, WORK, limits=LONG))
+        await asyncio.sleep(0)  # so that it is under way
+        endless.cancel()
+        return await going_on
+
+    assert asyncio.run(other()).verdict is Verdict.PASSED
+    wait_until(lambda: not is_running_code(server), "the completion goes on")
 
 
 def request(options: Options, task: Task = TASK) -> Request:

@@ -11,7 +11,7 @@ from concurrent.futures import Future, wait
 from typing import Any, Final, NamedTuple, Protocol
 
 from evaluator.workers.bell import Bell
-from evaluator.workers.messages import Frames, FromWorker, Ready, ToWorker, framed, from_worker
+from evaluator.workers.messages import Drop, Frames, FromWorker, Ready, ToWorker, framed, from_worker
 
 _STARTS_WITHIN_S: Final = 120.0
 _ENDS_WITHIN_S: Final = 10.0
@@ -99,6 +99,10 @@ class RayClient:
             if isinstance(message, Ready):
                 self._started(message)
         return found
+
+    def drop(self, number: int) -> bool:
+        self.send(Drop(number))
+        return True
 
     def end(self) -> None:
         self._in_time()

@@ -11,12 +11,15 @@ from collections import deque
 from typing import Final
 
 from evaluator import version
+from evaluator.model import Verdict
 from evaluator.sandbox import InterpreterError, SandboxUnavailable, Settings, python_version
-from evaluator.workers.batches import Item
+from evaluator.workers.batches import Batch, Item
 from evaluator.workers.bell import Bell
 from evaluator.workers.dispatcher import Dispatcher
 from evaluator.workers.engine import Engine
+from evaluator.workers.interrupts import STOPPED
 from evaluator.workers.messages import (
+    Drop,
     Frames,
     FromWorker,
     Ready,
@@ -30,6 +33,7 @@ from evaluator.workers.messages import (
 from evaluator.workers.process_client import ProcessClient
 from evaluator.workers.ray.grader_files import Digests, missing_files
 from evaluator.workers.task_cache import Order
+from evaluator.workers.worker import ungraded
 from evaluator.workers.worker_count import cores_for, worker_count
 
 _IDLE_S: Final = 1.0
@@ -56,6 +60,8 @@ class RollscopeNode:
         self._failure: BaseException | None = None
         self._bell = Bell()
         self._orders: dict[int, Order] = {}
+        self._items: dict[int, Item] = {}
+        """Those without a grade, by number."""
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
 
@@ -135,6 +141,9 @@ class RollscopeNode:
     def _exchange(self, dispatcher: Dispatcher) -> None:
         while self._arrived:
             message = self._arrived.popleft()
+            if isinstance(message, Drop):
+                self._drop(message.number, dispatcher)
+                continue
             assert isinstance(message, Work)
             dispatcher.measure = message.measure
             for number in message.forget:
@@ -142,9 +151,18 @@ class RollscopeNode:
             for each in message.tasks:
                 self._orders[each.number] = Order(each.number, *task_in(each))
             for job in message.jobs:
-                dispatcher.add(Item(job.number, job.rollout, self._orders[job.task]))
+                item = self._items[job.number] = Item(job.number, job.rollout, self._orders[job.task])
+                dispatcher.add(item)
         for batch in dispatcher.wait(_IDLE_S):
+            for place in batch.places:
+                del self._items[place]
             self._say(batch.done)
+
+    def _drop(self, number: int, dispatcher: Dispatcher) -> None:
+        item = self._items.pop(number, None)
+        if item is not None:  # its grade is not on its way
+            dispatcher.drop(item)
+            self._say(Batch([item], [ungraded(item.rollout, Verdict.SANDBOX_ERROR, STOPPED)]).done)
 
     def _say(self, message: FromWorker) -> None:
         with self._told:

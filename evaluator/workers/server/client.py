@@ -7,14 +7,18 @@ import random
 import threading
 import time
 from collections.abc import Callable
+from contextlib import closing
 from typing import Final, NamedTuple, TypeVar
 
+from evaluator.model import Rollout, Verdict
 from evaluator.options import Options
 from evaluator.version import VERSION
 from evaluator.workers.bell import Bell
-from evaluator.workers.messages import Done, FromWorker, Job, Ready, Setup, ToWorker, Work, packed, task_in
+from evaluator.workers.interrupts import STOPPED
+from evaluator.workers.messages import Done, FromWorker, Ready, Setup, ToWorker, Work, packed, task_in
 from evaluator.workers.server.connection import Address, Connection, TryAgainError
 from evaluator.workers.server.wire import SERVER, Asked, Graded, Request, sent_options, task_key, text_of
+from evaluator.workers.worker import ungraded
 
 Result = TypeVar("Result")
 
@@ -33,12 +37,16 @@ class _Task(NamedTuple):
     options: Options
 
 
-class _Batch(NamedTuple):
+class _Batch:
     """One request's rollouts."""
 
-    jobs: list[Job]
-    options: Options
-    measure: bool
+    def __init__(self, rollouts: dict[int, tuple[Rollout, _Task]], options: Options, *, measure: bool) -> None:
+        self.left = rollouts
+        """Those without an answer, by number."""
+        self.options = options
+        self.measure = measure
+        self.connection: Connection | None = None
+        """On which it is asked for."""
 
 
 class ServerClient:
@@ -49,13 +57,15 @@ class ServerClient:
         self._address = address
         self._lost = lost
         self._bell = Bell()
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._said: list[FromWorker] = []
         self._failure: Exception | None = None
         self._tasks: dict[int, _Task] = {}
         self._known: set[str] = set()
         """Keys of tasks that the server was sent."""
         self._batches: queue.SimpleQueue[_Batch | None] = queue.SimpleQueue()
+        self._batch_of: dict[int, _Batch] = {}
+        """By the number of each rollout that has no answer."""
         self._idle = 0
         """How many threads wait for a batch."""
         self._connections: set[Connection] = set()
@@ -71,14 +81,18 @@ class ServerClient:
             for number in message.forget:
                 self._known.discard(self._tasks.pop(number).key)
             for each in message.tasks:
-                task, options = task_in(each)
-                text = text_of(task)
+                record, options = task_in(each)
+                text = text_of(record)
                 self._tasks[each.number] = _Task(task_key(text), text, sent_options(options))
-            by_options: dict[Options, list[Job]] = {}
+            by_options: dict[Options, dict[int, tuple[Rollout, _Task]]] = {}
             for job in message.jobs:
-                by_options.setdefault(self._tasks[job.task].options, []).append(job)
-            for options, jobs in by_options.items():
-                self._begin(_Batch(jobs, options, message.measure))
+                task = self._tasks[job.task]
+                by_options.setdefault(task.options, {})[job.number] = job.rollout, task
+            for options, rollouts in by_options.items():
+                batch = _Batch(rollouts, options, measure=message.measure)
+                with self._lock:
+                    self._batch_of |= dict.fromkeys(batch.left, batch)
+                self._begin(batch)
 
     def flush(self) -> bool:
         return False
@@ -92,6 +106,16 @@ class ServerClient:
             if self._failure is not None:
                 self._bell.ring()
         return said
+
+    def drop(self, number: int) -> bool:
+        with self._lock:
+            batch = self._batch_of.get(number)
+            if batch is not None:
+                rollout, _ = batch.left[number]
+                self._answer(batch, Graded(number, ungraded(rollout, Verdict.SANDBOX_ERROR, STOPPED)))
+                if not batch.left and batch.connection is not None:
+                    batch.connection.hang_up()
+        return True
 
     def end(self) -> None:
         with self._lock:
@@ -141,25 +165,36 @@ class ServerClient:
             self._bell.ring()
 
     def _grade(self, connection: Connection, batch: _Batch) -> None:
-        """Asks until each rollout of the batch has its grade."""
-        left = {job.number: job for job in batch.jobs}
-        tasks = {task.key: task.text for task in (self._tasks[job.task] for job in batch.jobs)}
+        """Asks until each rollout of the batch has its answer."""
+        batch.connection = connection
 
         def ask() -> None:
-            before = len(left)
-            asked = [Asked(job.number, self._tasks[job.task].key, job.rollout) for job in left.values()]
+            with self._lock:
+                left = batch.left.copy()
+            asked = [Asked(number, task.key, rollout) for number, (rollout, task) in left.items()]
+            tasks = {task.key: task.text for _, task in left.values()}
             request = Request(VERSION, batch.options, asked, measure=batch.measure)
             try:
-                for graded in connection.grades(request, tasks, self._known):
-                    self._known |= tasks.keys()
-                    del left[graded.number]
-                    self._say(_done(graded))
+                with closing(connection.grades(request, tasks, self._known)) as grades:
+                    for graded in grades:
+                        self._known |= tasks.keys()
+                        self._answer(batch, graded)
+                        if not batch.left:
+                            return  # which ends what the server still does for those that were dropped
             except TryAgainError:
-                if len(left) == before:
+                if len(batch.left) == len(left):
                     raise
 
-        while left and not self._ending:
+        while batch.left and not self._ending:
             self._patiently(ask)
+        with self._lock:
+            batch.connection = None
+
+    def _answer(self, batch: _Batch, graded: Graded) -> None:
+        with self._lock:
+            if batch.left.pop(graded.number, None) is not None:  # not if it was dropped
+                del self._batch_of[graded.number]
+                self._say(_done(graded))
 
     def _patiently(self, ask: Callable[[], Result]) -> Result:
         """What `ask` returns; while the server does not answer, it asks again after longer and longer pauses."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import socket
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Generator, Iterator, Mapping
 from typing import Any, BinaryIO, Final, NamedTuple
 from urllib.parse import urlsplit
 
@@ -65,7 +65,7 @@ class Connection:
             raise EngineError(f"{self._url} has Rollscope {there}, and this is {VERSION}: install the same")
         return int(found["workers"])
 
-    def grades(self, request: Request, tasks: Mapping[str, str], known: Collection[str]) -> Iterator[Graded]:
+    def grades(self, request: Request, tasks: Mapping[str, str], known: Collection[str]) -> Generator[Graded]:
         """The grades of the rollouts as they arrive. `tasks`: all that they need, by key; `known`: which were sent.
 
         Raises `TryAgainError`, also when some have arrived, and `EngineError`.
