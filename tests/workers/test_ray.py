@@ -242,6 +242,9 @@ def test_nothing_is_left_of_a_command_that_is_stopped(
         command.send_signal(number)
         assert command.wait(STARTS_S) == status
     wait_until_none(sandboxes)
+    if not ray.is_initialized():
+        ray.init(address=cluster.address, log_to_driver=False, configure_logging=False)
+    wait_until(lambda: ray.available_resources().get("CPU") == 2, "the CPUs of both machines")  # for the next test
 
 
 def test_machines_of_another_version_are_left_out_and_without_any_other_nothing_is_graded(
