@@ -18,7 +18,7 @@ from evaluator.graders import traits
 from evaluator.model import Task, Verdict
 from evaluator.version import VERSION
 from evaluator.workers.choice import is_for_servers
-from evaluator.workers.server.wire import PULSE_S, Asked, Graded, Request, record_in, task_in, task_key, text_of
+from evaluator.workers.server.wire import PULSE_S, Asked, GradeLine, Request, record_in, task_in, task_key, text_of
 from evaluator.workers.single import answer_here
 from evaluator.workers.worker import ungraded
 from evaluator.workers.worker_count import worker_count
@@ -101,7 +101,7 @@ async def _line(asked: Asked, task: Task, request: Request) -> bytes:
         grade, spent = await answer_here(task, asked.rollout, request.options, measure=request.measure)
     except Exception as error:  # a fault of this machine, which the others' grades are to survive
         grade, spent = ungraded(asked.rollout, Verdict.SANDBOX_ERROR, str(error) or repr(error)), {}
-    return text_of(Graded(asked.number, grade, spent)).encode("ascii") + b"\n"
+    return text_of(GradeLine(asked.number, grade, spent)).encode("ascii") + b"\n"
 
 
 class _Tasks:

@@ -77,7 +77,7 @@ class Dispatcher:
         if not self._batches:
             waits = bool(self._queue or self._suspects)  # for a worker, which may be started in a moment
             soon = max(_SOON_S, self._set.not_before - time.monotonic())
-            if not waits and any(len(worker.outstanding) > worker.width for worker in self._set.workers):
+            if not waits and any(len(worker.outstanding) > worker.at_once for worker in self._set.workers):
                 waits, soon = True, _SOON_S  # an idle worker may relieve it in a moment
             self._listen(min(timeout_s, soon) if waits else timeout_s)
             self._serve()
@@ -157,10 +157,10 @@ class Dispatcher:
     def _take_grades(self, worker: WorkerState, done: Done) -> None:
         worker.answered(done.typical_s)
         items = [item for number in done.numbers if isinstance(item := worker.outstanding.pop(number), Item)]
-        worker.stranded = done.stranded
-        if done.stranded:
+        worker.no_sandbox = done.no_sandbox
+        if done.no_sandbox:
             worker.resting_until = time.monotonic() + _REST_S
-            if not all(each.stranded for each in self._set.workers):  # another one may have a sandbox
+            if not all(each.no_sandbox for each in self._set.workers):  # another one may have a sandbox
                 self._queue.extendleft(item for item in reversed(items) if not item.settled)
                 return
         batch = Batch(items, done).without_settled()

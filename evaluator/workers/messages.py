@@ -133,7 +133,7 @@ class Done(msgspec.Struct, tag=True, array_like=True):
     case_columns: bytes = b""
     """With `Setup.columns`: see `evaluator.runs.columns`."""
     spent: dict[Stage, float] = {}
-    stranded: bool = False
+    no_sandbox: bool = False
     """Whether no sandbox could be started for it. Others may be able to; it has one number then."""
 
 

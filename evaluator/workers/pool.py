@@ -46,7 +46,7 @@ class Answer(NamedTuple):
     spent: dict[Stage, float]
 
 
-class Call(Generic[Result]):
+class Pending(Generic[Result]):
     """Something that somebody waits for: a grade, or what a function returns."""
 
     def __init__(self, pool: Pool, item: Item | CallItem, *, measure: bool = False) -> None:
@@ -75,31 +75,31 @@ class Pool:
         """Of `options`, the sandbox and the grader's file count."""
         self._engine = engine, address, options
         self._lock = threading.Lock()
-        self._arrived: deque[Call[Any]] = deque()
-        self._dropped: deque[Call[Any]] = deque()
-        self._under_way: dict[int, Call[Any]] = {}
+        self._arrived: deque[Pending[Any]] = deque()
+        self._dropped: deque[Pending[Any]] = deque()
+        self._under_way: dict[int, Pending[Any]] = {}
         self._orders = _Orders()
         self._bell = Bell()
         self._closing = False
         self._ended = False
         self._thread: threading.Thread | None = None
 
-    def grade(self, task: Task, rollout: Rollout, options: Options, *, measure: bool = False) -> Call[Answer]:
+    def grade(self, task: Task, rollout: Rollout, options: Options, *, measure: bool = False) -> Pending[Answer]:
         """Has a rollout graded. The future has the answer, or what `grade` raises."""
         with self._lock:
             order = self._orders.order(task, options)
-        call: Call[Answer] = Call(self, Item(0, rollout, order), measure=measure)
+        call: Pending[Answer] = Pending(self, Item(0, rollout, order), measure=measure)
         self._begin(call)
         return call
 
-    def call(self, function: Callable[..., Result], arguments: tuple[object, ...], options: Options) -> Call[Result]:
+    def call(self, function: Callable[..., Result], arguments: tuple[object, ...], options: Options) -> Pending[Result]:
         """Has a module's function called by a worker, with the worker's `Bench` before the arguments."""
         item = CallItem(pickled_call(function, arguments, options), lambda *result: self._returned(item, *result))
-        call: Call[Result] = Call(self, item)
+        call: Pending[Result] = Pending(self, item)
         self._begin(call)
         return call
 
-    def drop(self, call: Call[Any]) -> None:
+    def drop(self, call: Pending[Any]) -> None:
         """Nobody waits for it any more."""
         if call.future.cancelled() or not call.future.done():
             self._dropped.append(call)
@@ -112,7 +112,7 @@ class Pool:
         if self._thread is not None:
             self._thread.join()
 
-    def _begin(self, call: Call[Any]) -> None:
+    def _begin(self, call: Pending[Any]) -> None:
         with self._lock:
             if not self._ended:
                 self._arrived.append(call)

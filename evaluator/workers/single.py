@@ -18,7 +18,7 @@ from evaluator.sandbox import Settings
 from evaluator.stages import measuring
 from evaluator.workers.choice import Place, place_of
 from evaluator.workers.interrupts import shielded, stoppable
-from evaluator.workers.pool import Answer, Call, pool_for
+from evaluator.workers.pool import Answer, Pending, pool_for
 from evaluator.workers.worker import Worker
 
 Result = TypeVar("Result")
@@ -63,7 +63,7 @@ async def answer_here(task: Task, rollout: Rollout, options: Options, *, measure
     return await _awaited(pool_for("local", None, options).grade(task, rollout, options, measure=measure))
 
 
-async def _awaited(call: Call[Result]) -> Result:
+async def _awaited(call: Pending[Result]) -> Result:
     import asyncio
 
     try:
@@ -130,7 +130,7 @@ def _nothing(bench: Bench) -> None:
 class _Calls(NamedTuple):
     """Those of one caller; None for one that runs no code."""
 
-    calls: list[Call[Answer] | None]
+    calls: list[Pending[Answer] | None]
 
     def abort(self) -> None:
         for call in self.calls:
@@ -139,7 +139,7 @@ class _Calls(NamedTuple):
 
 
 @contextmanager
-def _given_up_on_error(calls: Call[Any] | _Calls) -> Iterator[None]:
+def _given_up_on_error(calls: Pending[Any] | _Calls) -> Iterator[None]:
     try:
         yield
     except BaseException:
@@ -147,7 +147,7 @@ def _given_up_on_error(calls: Call[Any] | _Calls) -> Iterator[None]:
         raise
 
 
-def _call(task: Task, rollout: Rollout, options: Options, place: Place, *, measure: bool = False) -> Call[Answer]:
+def _call(task: Task, rollout: Rollout, options: Options, place: Place, *, measure: bool = False) -> Pending[Answer]:
     if not isinstance(rollout.completion, str):
         raise TypeError(f"the completion of task {task.task_id!r} is {brief(rollout.completion)}: give text")
     options = _anchored(options)

@@ -30,7 +30,7 @@ class Worker:
         self._gate = gate or Gate()
         self._bench = Bench(self.sandbox, options, self._gate.alone)
         self._kept = CachedGrades(options, options.cache) if options.cache is not None else None
-        self.stranded = False
+        self.no_sandbox = False
         """Whether no sandbox could be started for the last rollout."""
 
     def grade(self, task: Task | None, rollout: Rollout) -> Grade:
@@ -47,7 +47,7 @@ class Worker:
             return unknown
         fault = ""
         for _ in range(_ATTEMPTS):
-            self.stranded = False
+            self.no_sandbox = False
             try:
                 return self._graded(grader, task, rollout)
             except (RecordError, MissingExtraError) as error:
@@ -56,7 +56,7 @@ class Worker:
                 return ungraded(rollout, Verdict.SANDBOX_ERROR, str(error)[:_SHOWN])
             except FAULTS as error:
                 fault = str(error) or repr(error)
-                self.stranded = isinstance(error, SandboxUnavailable)
+                self.no_sandbox = isinstance(error, SandboxUnavailable)
                 self.sandbox.renew()
             except Exception as error:  # our own bug must not end the run or fail the rollout
                 return ungraded(rollout, Verdict.SANDBOX_ERROR, f"the grader failed: {error!r}"[:_SHOWN])

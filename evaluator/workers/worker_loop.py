@@ -210,9 +210,9 @@ class WorkerLoop:
         if self._ending:
             return
         done = _Finished(job.number, job.rollout, grade, time.monotonic() - began)
-        if worker.stranded or self._measure:
+        if worker.no_sandbox or self._measure:
             self._flush()
-            self._tell_done([done], spent, stranded=worker.stranded)
+            self._tell_done([done], spent, no_sandbox=worker.no_sandbox)
             return
         with self._changed:
             if not self._finished:
@@ -244,7 +244,7 @@ class WorkerLoop:
         if finished:
             self._tell_done(finished, Spent())
 
-    def _tell_done(self, finished: list[_Finished], spent: Spent, *, stranded: bool = False) -> None:
+    def _tell_done(self, finished: list[_Finished], spent: Spent, *, no_sandbox: bool = False) -> None:
         grades = [each.grade for each in finished]
         message = Done(
             [each.number for each in finished],
@@ -254,7 +254,7 @@ class WorkerLoop:
             sum(each.seconds for each in finished),
             math.exp(sum(math.log(each.seconds + _LEAST_S) for each in finished) / len(finished)),
             spent=spent.seconds,
-            stranded=stranded,
+            no_sandbox=no_sandbox,
         )
         if self._setup is not None and self._setup.columns:
             message.rollout_columns = rollout_columns([each.rollout for each in finished], grades)

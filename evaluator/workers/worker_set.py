@@ -147,7 +147,7 @@ class WorkerSet:
     def _answered(self, worker: WorkerState, ready: Ready) -> None:
         if not ready.reason:
             worker.ready = True
-            worker.width = ready.workers
+            worker.at_once = ready.workers
             self._failed_starts = 0
             if self._engine.same_machine:
                 self._setup.proof = self._setup.proof or ready.proof

@@ -27,13 +27,13 @@ class WorkerState:
         self.ready = False
         self.core: int | None = None
         """On which it stays."""
-        self.width = 1
+        self.at_once = 1
         """How many rollouts it grades at once."""
         self.outstanding: dict[int, Item | CallItem] = {}
         """What it was given and has not answered, in its order."""
         self.resting_until = 0.0
         """After it could not start its sandbox."""
-        self.stranded = False
+        self.no_sandbox = False
         self._heard = time.monotonic()
         self._pace_s: float | None = None
         self._tasks = TaskCache(encoded)
@@ -42,8 +42,8 @@ class WorkerState:
     def window(self) -> int:
         """How many rollouts it may have at once."""
         if self._pace_s is None:
-            return self.width * _LEAST
-        return self.width * max(_LEAST, min(_MOST, int(_QUEUED_S / self._pace_s)))
+            return self.at_once * _LEAST
+        return self.at_once * max(_LEAST, min(_MOST, int(_QUEUED_S / self._pace_s)))
 
     def room(self, now: float) -> int:
         """How many it may be given now; none while it has more than half of its window."""
@@ -81,7 +81,7 @@ class WorkerState:
         """The last half of what waits behind something that takes it long."""
         if now - self._heard < _SLOW_S:
             return []
-        waiting = [item for item in list(self.outstanding.values())[self.width :] if not (item.twice or item.settled)]
+        waiting = [item for item in list(self.outstanding.values())[self.at_once :] if not (item.twice or item.settled)]
         return waiting[len(waiting) // 2 :]
 
     def _in_use(self) -> set[int]:

@@ -17,7 +17,7 @@ from evaluator.workers.bell import Bell
 from evaluator.workers.interrupts import STOPPED
 from evaluator.workers.messages import Done, FromWorker, Ready, Setup, ToWorker, Work, packed, task_in
 from evaluator.workers.server.connection import Address, Connection, TryAgainError
-from evaluator.workers.server.wire import SERVER, Asked, Graded, Request, sent_options, task_key, text_of
+from evaluator.workers.server.wire import SERVER, Asked, GradeLine, Request, sent_options, task_key, text_of
 from evaluator.workers.worker import ungraded
 
 Result = TypeVar("Result")
@@ -37,7 +37,7 @@ class _Task(NamedTuple):
     options: Options
 
 
-class _Batch:
+class _Unanswered:
     """One request's rollouts."""
 
     def __init__(self, rollouts: dict[int, tuple[Rollout, _Task]], options: Options, *, measure: bool) -> None:
@@ -63,8 +63,8 @@ class ServerClient:
         self._tasks: dict[int, _Task] = {}
         self._known: set[str] = set()
         """Keys of tasks that the server was sent."""
-        self._batches: queue.SimpleQueue[_Batch | None] = queue.SimpleQueue()
-        self._batch_of: dict[int, _Batch] = {}
+        self._batches: queue.SimpleQueue[_Unanswered | None] = queue.SimpleQueue()
+        self._batch_of: dict[int, _Unanswered] = {}
         """By the number of each rollout that has no answer."""
         self._idle = 0
         """How many threads wait for a batch."""
@@ -89,7 +89,7 @@ class ServerClient:
                 task = self._tasks[job.task]
                 by_options.setdefault(task.options, {})[job.number] = job.rollout, task
             for options, rollouts in by_options.items():
-                batch = _Batch(rollouts, options, measure=message.measure)
+                batch = _Unanswered(rollouts, options, measure=message.measure)
                 with self._lock:
                     self._batch_of |= dict.fromkeys(batch.left, batch)
                 self._begin(batch)
@@ -112,7 +112,7 @@ class ServerClient:
             batch = self._batch_of.get(number)
             if batch is not None:
                 rollout, _ = batch.left[number]
-                self._answer(batch, Graded(number, ungraded(rollout, Verdict.SANDBOX_ERROR, STOPPED)))
+                self._answer(batch, GradeLine(number, ungraded(rollout, Verdict.SANDBOX_ERROR, STOPPED)))
                 if not batch.left and batch.connection is not None:
                     batch.connection.hang_up()
         return True
@@ -131,7 +131,7 @@ class ServerClient:
     def close(self) -> None:
         self.end()
 
-    def _begin(self, batch: _Batch | None) -> None:
+    def _begin(self, batch: _Unanswered | None) -> None:
         """Leaves it to a thread that has nothing to do, or to a new one; each has a connection of its own."""
         with self._lock:
             if self._idle and batch is not None:
@@ -142,7 +142,7 @@ class ServerClient:
 
     # ---- threads
 
-    def _run(self, batch: _Batch | None) -> None:
+    def _run(self, batch: _Unanswered | None) -> None:
         try:
             connection = Connection(self._address)
             with self._lock:
@@ -164,7 +164,7 @@ class ServerClient:
                     self._failure = self._lost(why)
             self._bell.ring()
 
-    def _grade(self, connection: Connection, batch: _Batch) -> None:
+    def _grade(self, connection: Connection, batch: _Unanswered) -> None:
         """Asks until each rollout of the batch has its answer."""
         batch.connection = connection
 
@@ -190,7 +190,7 @@ class ServerClient:
         with self._lock:
             batch.connection = None
 
-    def _answer(self, batch: _Batch, graded: Graded) -> None:
+    def _answer(self, batch: _Unanswered, graded: GradeLine) -> None:
         with self._lock:
             if batch.left.pop(graded.number, None) is not None:  # not if it was dropped
                 del self._batch_of[graded.number]
@@ -214,7 +214,7 @@ class ServerClient:
         self._bell.ring()
 
 
-def _done(graded: Graded) -> Done:
+def _done(graded: GradeLine) -> Done:
     grade = graded.grade
     return Done(
         [graded.number], packed([grade]), {grade.verdict.value: 1}, int(grade.cached), _PACE_S, _PACE_S,

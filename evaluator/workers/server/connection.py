@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from evaluator.version import VERSION
 from evaluator.workers.engine import EngineError
-from evaluator.workers.server.wire import PULSE_S, Graded, Request, record_in, text_of
+from evaluator.workers.server.wire import PULSE_S, GradeLine, Request, record_in, text_of
 
 _SILENT_S: Final = 6 * PULSE_S
 _OK, _CONFLICT, _FULL = 200, 409, 503
@@ -65,7 +65,7 @@ class Connection:
             raise EngineError(f"{self._url} has Rollscope {there}, and this is {VERSION}: install the same")
         return int(found["workers"])
 
-    def grades(self, request: Request, tasks: Mapping[str, str], known: Collection[str]) -> Generator[Graded]:
+    def grades(self, request: Request, tasks: Mapping[str, str], known: Collection[str]) -> Generator[GradeLine]:
         """The grades of the rollouts as they arrive. `tasks`: all that they need, by key; `known`: which were sent.
 
         Raises `TryAgainError`, also when some have arrived, and `EngineError`.
@@ -81,7 +81,7 @@ class Connection:
                 for line in answer:
                     if line.strip():
                         left -= 1
-                        yield record_in(line, Graded)
+                        yield record_in(line, GradeLine)
             break
         if left:
             raise TryAgainError("it ended before all was graded")

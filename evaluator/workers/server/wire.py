@@ -9,7 +9,7 @@ names its task by `task_key` of that text. A server keeps tasks, so a client sen
 
 | status | answer | what the client does |
 |---|---|---|
-| 200 | lines of `Graded` | |
+| 200 | lines of `GradeLine` | |
 | 401 | `{"error"}` | raises `EngineError`: the token is missing or wrong |
 | 409 | `{"missing": [KEY, ...]}` | sends the request again, with these tasks |
 | 422 | `{"error"}` | raises `EngineError`: another version, or something that only this machine has |
@@ -58,10 +58,10 @@ class Request(msgspec.Struct):
     tasks: list[str] = []
     """Those that the server may not have, as texts of JSON."""
     measure: bool = False
-    """Whether `Graded.spent` is wanted."""
+    """Whether `GradeLine.spent` is wanted."""
 
 
-class Graded(msgspec.Struct):
+class GradeLine(msgspec.Struct):
     """A line of the answer."""
 
     number: int
