@@ -1,28 +1,49 @@
 """The cache of grades as a worker uses it: which grades are kept, and what is new in one that was kept.
 
-A grade is kept if the same completion would get it again: see `evaluator.workers.grade_keys` for what that depends on.
-Limits of time and memory also depend on the machine, so a grade with such a test case is not; nor is one without a
-reward, or one whose test suite was answered in two ways.
+A grade's key is a digest of all that decides it: the completion's text, the task's tests and grader, the run's options,
+the sandbox's proved layers, the Python inside with its packages, the Python outside, and this package's own source.
+What order a mapping has decides nothing.
+
+A grade is kept if the same completion would get it again. Limits of time and memory also depend on the machine, so a
+grade with such a test case is not; nor is one without a reward, or one whose test suite was answered in two ways.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 import logging
 import os
+import re
 import secrets
+import sys
+from collections import OrderedDict
+from functools import cache
 from pathlib import Path
 from typing import Final
 
+import msgspec
 from msgspec.structs import replace
 
+from evaluator.graders.cases.plans import is_of_leetcode
 from evaluator.graders.grader import Grader
-from evaluator.model import Grade, Rollout, Task, Verdict
+from evaluator.graders.spec import parse_spec
+from evaluator.model import Grade, JsonValue, Rollout, Task, Verdict
 from evaluator.options import CacheSettings, Options
-from evaluator.runs.grade_cache import GradeCache
-from evaluator.sandbox import Sandbox
+from evaluator.runs.grade_cache import KEY_BYTES, GradeCache
+from evaluator.sandbox import Sandbox, fingerprint
 from evaluator.user_files import cache_folder
-from evaluator.workers.grade_keys import Keys
 
+_PACKAGE: Final = Path(__file__).parent.parent
+_COPIED: Final = {"__pycache__", "_app"}
+"""Folders in the package whose files decide no grade: caches, and the dashboard in a wheel."""
+_DECIDE_NOTHING: Final = {"task_id", "source", "licence", "metadata", "line"}
+_DECIDING: Final = tuple(name for name in Task.__struct_fields__ if name not in _DECIDE_NOTHING)
+_CLOCK: Final = re.compile(
+    r"\b(?:now|today|utcnow|localtime|gmtime|ctime|strftime)\(|\btime\.time\b|\bfrom time import\b"
+)
+"""In the code of a test: it may pass today and fail tomorrow."""
+_REMEMBERED: Final = 256
 _MAY_CHANGE: Final = {Verdict.TIME_LIMIT, Verdict.MEMORY_LIMIT, Verdict.SANDBOX_ERROR, Verdict.UNKNOWN}
 _CHANGED: Final = "differs_between_runs"
 _KILLED: Final = "ended by SIGKILL"
@@ -86,3 +107,82 @@ def _will_be_the_same(grade: Grade) -> bool:
         and all(flag.word != _CHANGED for flag in grade.flags)
         and all(_KILLED not in (case.error_message or "") for case in grade.cases)  # perhaps by the machine
     )
+
+
+class Keys:
+    """The keys of one run. Tasks must not change meanwhile."""
+
+    def __init__(self, options: Options) -> None:
+        self._options = msgspec.structs.replace(options, cache=None)
+        self._run: tuple[object, bytes] | None = None
+        self._tasks: OrderedDict[int, tuple[Task, bytes]] = OrderedDict()
+
+    def key(self, task: Task, rollout: Rollout, grader: Grader, sandbox: Sandbox) -> bytes | None:
+        """None for a grade that must not be kept, or of which something can't be digested.
+
+        The sandbox's layers must be proved.
+        """
+        if grader.kept_by is None or not grader.runs_code:
+            return None
+        try:
+            more = _json(grader.kept_by(task, rollout))
+            parts = (self._of_run(sandbox), self._of_task(task), more, str(rollout.kind).encode())
+            completion = rollout.completion.encode("utf-8", "surrogatepass")
+        except (OSError, TypeError, ValueError, RecursionError):
+            return None
+        digest = hashlib.blake2b(b"".join(map(_digest, parts)), digest_size=KEY_BYTES)
+        digest.update(completion)
+        return digest.digest()
+
+    def _of_run(self, sandbox: Sandbox) -> bytes:
+        which = (sandbox.settings, sandbox.layers)
+        if self._run is None or self._run[0] != which:
+            options = msgspec.to_builtins(self._options)
+            options["grader"] = _spec(self._options.grader)
+            options["sandbox"] = msgspec.to_builtins(sandbox.settings)
+            python = fingerprint(sandbox.settings.python)
+            parts = (options, list(sandbox.layers), python, sys.version, msgspec.__version__, _source())
+            self._run = which, _digest(_json(parts))
+        return self._run[1]
+
+    def _of_task(self, task: Task) -> bytes:
+        """Raises `ValueError` for one whose grades are of their day."""
+        known = self._tasks.get(id(task))
+        if known is not None:  # it holds the task, so no other one has its id
+            return known[1]
+        if task.test is not None and _CLOCK.search(task.test):
+            raise ValueError("its test looks at the clock")
+        fields = {name: getattr(task, name) for name in _DECIDING}
+        fields |= {"grader": _spec(task.grader), "libs": task.metadata.get("libs"), "of_leetcode": is_of_leetcode(task)}
+        digest = _digest(_json(msgspec.to_builtins(fields)))
+        self._tasks[id(task)] = task, digest
+        if len(self._tasks) > _REMEMBERED:
+            self._tasks.popitem(last=False)
+        return digest
+
+
+@cache
+def _source() -> str:
+    """A digest of the files of this package. Raises `OSError` where it has none of its own."""
+    names = sorted(path.relative_to(_PACKAGE) for path in _PACKAGE.rglob("*") if path.is_file())
+    deciding = [name for name in names if not _COPIED.intersection(name.parts)]
+    if not deciding:
+        raise OSError(f"{_PACKAGE}: no files")
+    digest = hashlib.blake2b()
+    for name in deciding:
+        digest.update(_digest(str(name).encode()) + _digest((_PACKAGE / name).read_bytes()))
+    return digest.hexdigest()
+
+
+def _spec(grader: str | None) -> JsonValue:
+    """A grader with its options, however they are written. Raises `GraderError`."""
+    return None if grader is None else msgspec.to_builtins(parse_spec(grader))
+
+
+def _json(value: JsonValue) -> bytes:
+    """In ASCII, which holds every text and number; the keys of objects are sorted. Raises `TypeError`, `ValueError`."""
+    return json.dumps(value, sort_keys=True).encode("ascii")
+
+
+def _digest(data: bytes) -> bytes:
+    return hashlib.blake2b(data, digest_size=32).digest()

@@ -52,9 +52,9 @@ def engine_named(name: EngineName, address: str | None, options: Options, worker
 
         return cluster.engine(address, options, workers)
     if name == "server":
-        from evaluator.workers.server import engine  # which imports an HTTP client
+        from evaluator.workers.server import client  # which imports an HTTP client
 
-        return engine.engine(address or "")
+        return client.engine(address or "")
     if name != "local":
         raise EngineError(f"engine {name!r} is unknown: give local, ray or server")
     if address is not None:

@@ -15,7 +15,7 @@ from evaluator.graders.spec import anchored
 from evaluator.model import Grade, Rollout, Task, brief
 from evaluator.options import Options
 from evaluator.sandbox import Settings
-from evaluator.stages import measuring
+from evaluator.stages import Spent, measuring
 from evaluator.workers.choice import Place, place_of
 from evaluator.workers.interrupts import shielded, stoppable
 from evaluator.workers.pool import Answer, Pending, pool_for
@@ -32,21 +32,7 @@ def grade_one(task: Task, rollout: Rollout, options: Options, place: Place = HER
 
     Raises `SandboxUnavailable` if no sandbox can be started, and whatever the caller's signal handlers raise.
     """
-    return shielded(lambda: _grade_one(task, rollout, options, place))
-
-
-def _grade_one(task: Task, rollout: Rollout, options: Options, place: Place) -> Grade:
-    if not traits(task, options.grader).runs_code:
-        return Worker(options).grade(task, rollout)
-    spent, began = measuring(), time.perf_counter()
-    call = _call(task, rollout, options, place, measure=spent is not None)
-    with _given_up_on_error(call), stoppable(call):
-        answer = call.future.result()
-    if spent is not None:
-        for stage, seconds in answer.spent.items():
-            spent.add(stage, seconds)
-        spent.add("queue", time.perf_counter() - began - sum(answer.spent.values()))
-    return answer.grade
+    return grade_together([(task, rollout)], options, place)[0]
 
 
 async def agrade_one(task: Task, rollout: Rollout, options: Options, place: Place = HERE) -> Grade:
@@ -79,14 +65,29 @@ def grade_together(pairs: Sequence[tuple[Task, Rollout]], options: Options, plac
 
 
 def _grade_together(pairs: Sequence[tuple[Task, Rollout]], options: Options, place: Place) -> list[Grade]:
-    calls = _Calls(
-        [_call(*pair, options, place) if traits(pair[0], options.grader).runs_code else None for pair in pairs]
-    )
+    spent, began = measuring(), time.perf_counter()
+    calls = _Calls([])
+    grades: list[Grade] = []
     with _given_up_on_error(calls), stoppable(calls):
-        return [
-            call.future.result().grade if call is not None else _grade_one(*pair, options, HERE)
-            for pair, call in zip(pairs, calls.calls, strict=True)
-        ]
+        for task, rollout in pairs:
+            runs_code = traits(task, options.grader).runs_code
+            call = _call(task, rollout, options, place, measure=spent is not None) if runs_code else None
+            calls.calls.append(call)
+        for (task, rollout), call in zip(pairs, calls.calls, strict=True):
+            if call is None:
+                grades.append(Worker(options).grade(task, rollout))
+                continue
+            answer = call.future.result()
+            grades.append(answer.grade)
+            if spent is not None:
+                _add(answer, time.perf_counter() - began, spent)
+    return grades
+
+
+def _add(answer: Answer, waited_s: float, spent: Spent) -> None:
+    for stage, seconds in answer.spent.items():
+        spent.add(stage, seconds)
+    spent.add("queue", waited_s - sum(answer.spent.values()))
 
 
 async def agrade_together(pairs: Sequence[tuple[Task, Rollout]], options: Options, place: Place = HERE) -> list[Grade]:

@@ -18,8 +18,7 @@ from evaluator.graders import grader_of
 from evaluator.model import Kind, Verdict
 from evaluator.options import Options
 from evaluator.sandbox import Sandbox, Settings
-from evaluator.workers.cached_grades import cache_settings
-from evaluator.workers.grade_keys import Keys
+from evaluator.workers.cached_grades import Keys, cache_settings
 from evaluator.workers.worker import Worker
 
 PATIENT = Limits(wall_s=60, cpu_s=60, total_s=180)

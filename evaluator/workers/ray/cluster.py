@@ -23,8 +23,7 @@ from evaluator.sandbox import InterpreterError, SandboxUnavailable, python_versi
 from evaluator.workers.engine import Engine, EngineError, WorkerClient, WorkerLostError
 from evaluator.workers.messages import Ready
 from evaluator.workers.ray.client import Machine, RayClient
-from evaluator.workers.ray.grader_files import digests_of
-from evaluator.workers.ray.node import RollscopeNode
+from evaluator.workers.ray.node import RollscopeNode, digests_of
 
 _ANSWERS_WITHIN_S: Final = 10.0
 _CALLS_AT_ONCE: Final = 3  # tell, hear and stop

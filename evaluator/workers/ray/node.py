@@ -6,11 +6,14 @@ It is a worker (`engine`) whose messages travel in calls: `tell` brings some, `h
 
 from __future__ import annotations
 
+import hashlib
 import threading
 from collections import deque
+from pathlib import Path
 from typing import Final
 
 from evaluator import version
+from evaluator.graders.spec import files_named
 from evaluator.model import Verdict
 from evaluator.sandbox import InterpreterError, SandboxUnavailable, Settings, python_version
 from evaluator.workers.batches import Batch, Item
@@ -31,13 +34,14 @@ from evaluator.workers.messages import (
     to_worker,
 )
 from evaluator.workers.process_client import ProcessClient
-from evaluator.workers.ray.grader_files import Digests, missing_files
 from evaluator.workers.task_cache import Order
 from evaluator.workers.worker import ungraded
 from evaluator.workers.worker_count import cores_for, worker_count
 
 _IDLE_S: Final = 1.0
 _SAME: Final = "install the same on every machine"
+Digests = dict[str, str]
+"""Of the files that a grader names, by full path: each machine that grades must have them."""
 
 
 class RollscopeNode:
@@ -168,3 +172,24 @@ class RollscopeNode:
         with self._told:
             self._answers.append(framed(message))
             self._told.notify_all()
+
+
+def digests_of(grader: str | None) -> Digests:
+    """Those of the files of a grader with full paths. Raises `OSError` and `GraderError`."""
+    return {path: _digest(path) for path in files_named(grader)} if grader is not None else {}
+
+
+def missing_files(wanted: Digests) -> str:
+    """Which file is not here, or is another one, in a few words; "" if all are here."""
+    for path, digest in wanted.items():
+        try:
+            found = _digest(path)
+        except OSError:
+            return f"it has no {path}"
+        if found != digest:
+            return f"its {path} is not that of the driver"
+    return ""
+
+
+def _digest(path: str) -> str:
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()

@@ -1,7 +1,12 @@
-"""A worker that is a server of grades: requests over HTTP, each in a thread, whose answers arrive line by line."""
+"""The servers that `ROLLSCOPE_SERVER` names, as an engine: what a lost one had is graded by the others.
+
+A client of one makes requests over HTTP, each in a thread, whose answers arrive line by line.
+"""
 
 from __future__ import annotations
 
+import logging
+import os
 import queue
 import random
 import threading
@@ -14,13 +19,16 @@ from evaluator.model import Rollout, Verdict
 from evaluator.options import Options
 from evaluator.version import VERSION
 from evaluator.workers.bell import Bell
+from evaluator.workers.engine import Engine, EngineError, WorkerClient, WorkerLostError
 from evaluator.workers.interrupts import STOPPED
 from evaluator.workers.messages import Done, FromWorker, Ready, Setup, ToWorker, Work, packed, task_in
 from evaluator.workers.server.connection import Address, Connection, TryAgainError
-from evaluator.workers.server.wire import SERVER, Asked, GradeLine, Request, sent_options, task_key, text_of
+from evaluator.workers.server.wire import SERVER, TOKEN, Asked, GradeLine, Request, sent_options, task_key, text_of
 from evaluator.workers.worker import ungraded
 
 Result = TypeVar("Result")
+
+_log = logging.getLogger(__name__)
 
 _FIX: Final = f"start `rollscope serve grades` there, or unset {SERVER} to grade on this machine"
 _PATIENCE_S: Final = 30.0
@@ -29,6 +37,34 @@ _FIRST_PAUSE_S: Final = 0.1
 _LONGEST_PAUSE_S: Final = 5.0
 _PACE_S: Final = 0.03
 """So that it has eight rollouts at once for each of its workers."""
+
+
+def engine(addresses: str) -> Engine:
+    """`addresses`: URLs with commas between them."""
+    token = os.environ.get(TOKEN)
+    servers = _Servers([Address(url.strip().rstrip("/"), token) for url in addresses.split(",") if url.strip()])
+    return Engine(servers.start, servers.left, same_machine=False)
+
+
+class _Servers:
+    """Those of one dispatcher."""
+
+    def __init__(self, addresses: list[Address]) -> None:
+        self._untried = addresses[::-1]
+        self.left = len(addresses)
+        """How many may have grades yet."""
+
+    def start(self) -> WorkerClient:
+        if not self._untried:
+            raise WorkerLostError("there is no other server", suspicious=False)
+        return ServerClient(self._untried.pop(), self._lost)
+
+    def _lost(self, why: str) -> Exception:
+        self.left -= 1
+        if not self.left:
+            return EngineError(why)
+        _log.warning("%s; the other servers go on", why)
+        return WorkerLostError(why, suspicious=False)
 
 
 class _Task(NamedTuple):
