@@ -23,7 +23,7 @@ import msgspec
 from evaluator.extras import needs
 from evaluator.formats import known_formats
 from evaluator.index import IndexedFile, Opening
-from evaluator.index.workers import start_module
+from evaluator.index.workers import start_main
 from evaluator.runs.export import write_batches
 from evaluator.runs.files import QueryError
 from evaluator.runs.reading import Run, one_line, select
@@ -110,7 +110,7 @@ def query(
 
 def _output(question: bytes, bounds: Bounds, tell: Callable[[float], object]) -> bytes:
     """What the process writes; b"" if it died. Raises `QueryError` when its time is over."""
-    process = start_module("evaluator.bounded_query", stderr=subprocess.DEVNULL)
+    process = start_main("evaluator.bounded_query", stderr=subprocess.DEVNULL)
     assert process.stdin is not None
     assert process.stdout is not None
     try:
@@ -160,7 +160,7 @@ def _too_large(bounds: Bounds) -> str:
     return f"the statement needs more than {bounds.memory_mb} MB, the limit: read fewer rows or columns"
 
 
-def _main() -> None:
+def main() -> None:
     """The process: reads a question, writes an answer."""
     question = msgspec.json.decode(sys.stdin.buffer.read(), type=_Question)
     sys.stdout.buffer.write(b" ")  # ready; JSON may begin with a blank
@@ -224,7 +224,3 @@ class _Rows:
             left -= min(left, batch.num_rows)
             if self._file.tell() >= self._bounds.result_mb << 20:
                 self.more = True
-
-
-if __name__ == "__main__":
-    _main()

@@ -15,10 +15,10 @@ from typing import Annotated, Literal
 import typer
 
 from evaluator import long_numbers
-from evaluator.commands.app import App
 from evaluator.commands.failure import CommandError, Exit, fail, report
 from evaluator.commands.options import (
     AddressOption,
+    App,
     CacheOption,
     DatasetFormatOption,
     DatasetMapOption,
@@ -98,7 +98,8 @@ def grade(
     json: JsonFlag = False,
 ) -> int:
     """Grade rollouts and keep the grades as a run."""
-    from evaluator.commands import grader_option, grading, preamble_option
+    from evaluator.commands import grading
+    from evaluator.commands.given_files import grader_text, preamble_text
     from evaluator.file_grading import grade_file
     from evaluator.formats.readings import map_of
     from evaluator.formats.sources import resolve
@@ -108,8 +109,8 @@ def grade(
         raise CommandError("--resume and --only need an existing run: name it with --out RUN")
     files = resolve(rollouts, remote=True)
     options = Options(
-        limits=limits_of(timeout, memory), checker=checker, grader=grader_option.grader_text(grader),
-        preamble=preamble_option.preamble_text(preamble), fail_fast=fail_fast, isolation=isolation,
+        limits=limits_of(timeout, memory), checker=checker, grader=grader_text(grader),
+        preamble=preamble_text(preamble), fail_fast=fail_fast, isolation=isolation,
         unverified=unverified, disagreement=disagreement, unfinished_thinking=unfinished_thinking,
         sandbox=Settings(strictness=sandbox, python=python),
     )  # fmt: skip
@@ -399,9 +400,9 @@ def init_server(
     name: Annotated[str | None, typer.Option("--name", help="The server's name. [default: the folder's]")] = None,
 ) -> int:
     """Write a resource server for NeMo Gym, complete with tasks and tests."""
-    from evaluator.commands import initializing
+    from evaluator.commands import server_testing
 
-    return initializing.init_server(folder, name=name)
+    return server_testing.init_server(folder, name=name)
 
 
 @app.command("test-server")

@@ -8,11 +8,10 @@ from typing import Final
 
 import msgspec
 
-from evaluator.auditing import Audit, Differing, audit_run, audited_count
+from evaluator.auditing import Audit, Differing, audit_extractors, audit_run, audited_count
 from evaluator.commands.failure import CommandError, Exit
 from evaluator.commands.progress import meter
 from evaluator.commands.tables import counted, new_table, one_line, print_table
-from evaluator.extractor_audit import audit_extractors
 from evaluator.runs.reading import Run
 
 _PRINTED: Final = 50

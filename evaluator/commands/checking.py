@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from evaluator.commands.failure import CommandError, Exit
-from evaluator.commands.preamble_option import preamble_text
+from evaluator.commands.given_files import preamble_text
 from evaluator.commands.tables import counted, new_table, print_table
 from evaluator.formats import Problem, load_tasks
 from evaluator.graders.lint import lint

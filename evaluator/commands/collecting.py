@@ -12,8 +12,7 @@ from contextlib import ExitStack
 import msgspec
 
 from evaluator.commands.failure import CommandError, Exit
-from evaluator.commands.progress import FirstProblems, Meter, meter, paced
-from evaluator.commands.stopping import stopping_on_signal
+from evaluator.commands.progress import FirstProblems, Meter, meter, paced, stopping_on_signal
 from evaluator.commands.tables import counted, new_table, print_table
 from evaluator.formats import Problem
 from evaluator.interop.nemo_gym.collecting import (

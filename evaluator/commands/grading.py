@@ -12,10 +12,8 @@ from pathlib import Path
 import msgspec
 
 from evaluator.commands.failure import CommandError, Exit
-from evaluator.commands.grader_option import grader_text
-from evaluator.commands.progress import FirstProblems, Meter, meter
-from evaluator.commands.sidecars import found_dataset, required_dataset, tell_failures
-from evaluator.commands.stopping import stopping_on_signal
+from evaluator.commands.given_files import found_dataset, grader_text, required_dataset, tell_failures
+from evaluator.commands.progress import FirstProblems, Meter, meter, stopping_on_signal
 from evaluator.commands.summary import Summary, print_summary, summarise
 from evaluator.file_grading import GradedFile
 from evaluator.formats import Source

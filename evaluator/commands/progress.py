@@ -1,12 +1,17 @@
-"""How far grading or collecting is, on stderr: a bar on a terminal, else a line every few seconds."""
+"""How far grading or collecting is, on stderr: a bar on a terminal, else a line every few seconds; and how Ctrl-C and
+SIGTERM stop it without losing what is done.
+"""
 
 from __future__ import annotations
 
+import signal
 import sys
 import threading
 import time
-from collections.abc import Callable
-from typing import IO, Final, Self
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import IO, Any, Final, Self
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
@@ -166,3 +171,26 @@ def _clock(seconds: float) -> str:
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
+
+
+@contextmanager
+def stopping_on_signal(stop: Callable[[], object], kept: str) -> Iterator[None]:
+    """Within it the first Ctrl-C or SIGTERM calls `stop`; the second one ends the process at once.
+
+    `kept`: what is not lost, for the message.
+    """
+    signals = (signal.SIGINT, signal.SIGTERM)
+
+    def ask(number: int, frame: FrameType | None) -> None:
+        del number, frame
+        for each in signals:
+            signal.signal(each, signal.SIG_DFL)
+        stop()
+        print(f"\nstopping: {kept} are kept (again to end at once)", file=sys.stderr, flush=True)
+
+    before: dict[signal.Signals, Any] = {each: signal.signal(each, ask) for each in signals}
+    try:
+        yield
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)

@@ -22,7 +22,7 @@ from typing import Final
 
 from evaluator.commands.example import app_root, example_run
 from evaluator.commands.failure import CommandError, Exit
-from evaluator.commands.sidecars import found_dataset, tell_failures
+from evaluator.commands.given_files import found_dataset, tell_failures
 from evaluator.extras import require
 from evaluator.formats import Role
 from evaluator.formats.readings import map_of

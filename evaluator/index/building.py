@@ -22,14 +22,13 @@ from evaluator.formats.file_layout import layout_of, no_rows
 from evaluator.formats.problems import Problem
 from evaluator.formats.registry import Role
 from evaluator.formats.source import Source as NamedFile
-from evaluator.index import keeping
 from evaluator.index.numbering import Numbering
-from evaluator.index.problems import ProblemLog
-from evaluator.index.rows_of import RowReader
+from evaluator.index.rows_of import RowReader, keep
 from evaluator.index.scanning import Scanned
 from evaluator.index.state import (
     File,
     FileState,
+    ProblemLog,
     RolloutSource,
     State,
     ends_of,
@@ -172,7 +171,7 @@ class _Builder:
             path = str(kept_path(self._folder, number))
             if not file.is_known:
                 note_size(file)
-                keeping.keep(self._state.source, file, Path(path), self._log.add)
+                keep(self._state.source, file, Path(path), self._log.add)
                 self._save()
         size = Path(path).stat().st_size
         for scanned in scans(reader_of(self._state.source, file), number, path, file.done or file.start, size):

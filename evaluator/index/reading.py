@@ -15,9 +15,8 @@ import msgspec
 
 from evaluator.extras import needs
 from evaluator.formats.problems import Problem
-from evaluator.index.columns import COLUMNS
-from evaluator.index.problems import kept_problems
-from evaluator.index.state import RolloutSource, State, folder_of, read_state
+from evaluator.index.scanning import COLUMNS
+from evaluator.index.state import RolloutSource, State, folder_of, kept_problems, read_state
 from evaluator.index.tasks import CasesOf, Dataset, IndexedTasks
 from evaluator.index.texts import PLACE, Texts
 from evaluator.model import Task

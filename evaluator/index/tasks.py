@@ -8,6 +8,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,13 +20,12 @@ from evaluator.formats.json_text import JsonError, decode_json
 from evaluator.formats.loader import load_tasks
 from evaluator.formats.problems import FormatError
 from evaluator.formats.registry import Role
-from evaluator.index.functions import add_function
 from evaluator.index.scanning import Found, Span, lines
 from evaluator.index.state import VERSION
 from evaluator.model import RecordError, Task, TestCase
 from evaluator.runs.files import RunError, forget_unused
 from evaluator.runs.parts import arrow_array
-from evaluator.runs.reading import quoted
+from evaluator.runs.reading import add_function, quoted
 from evaluator.runs.schema import TASK_COLUMNS, TaskRow, encoded, safe_text, test_hash
 from evaluator.user_files import cache_folder, replacing
 
@@ -117,20 +117,14 @@ class IndexedTasks:
             if column.name in _SHORT:
                 names.append(f'"{column.name}"')
                 continue
-            add_function(connection, f"task_{column.name}", self._function(column.get), ("BIGINT", "BIGINT"), "VARCHAR")
+            add_function(connection, f"task_{column.name}", partial(self._text, column.get))
             names.append(f'task_{column.name}("at", "size") AS "{column.name}"')
         return f"SELECT {', '.join(names)} FROM read_parquet({quoted(self.table)})"  # noqa: S608
 
-    def _function(self, get: Callable[[TaskRow], Any]) -> Callable[..., pa.Array]:
-        def values(at: Any, size: Any) -> pa.Array:
-            found = []
-            for place in zip(at.to_pylist(), size.to_pylist(), strict=True):
-                task = self.task(*place)
-                text = get(TaskRow(task, self._cases_of(task)))
-                found.append(safe_text(text) if isinstance(text, str) else text)
-            return pa.array(found, pa.string())
-
-        return values
+    def _text(self, get: Callable[[TaskRow], Any], at: int, size: int) -> str | None:
+        task = self.task(at, size)
+        text = get(TaskRow(task, self._cases_of(task)))
+        return safe_text(text) if isinstance(text, str) else text
 
 
 def _folder(dataset: Dataset) -> Path:

@@ -6,7 +6,7 @@ import os
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,19 +16,17 @@ from evaluator.extraction import Extraction, extract
 from evaluator.extras import needs
 from evaluator.formats.problems import FormatError
 from evaluator.index.building import reader_of
-from evaluator.index.functions import add_function
 from evaluator.index.state import State, kept_path
 from evaluator.model import Mode, Rollout, Task
 from evaluator.runs.files import RunError
+from evaluator.runs.reading import add_function
 from evaluator.runs.schema import metadata_json, safe_text
 
 with needs("runs", "an index needs pyarrow and duckdb"):
     import duckdb
-    import pyarrow as pa
 
 PLACE: Final = ("file", "at", "size", "nth")
 """The columns that say where a rollout is."""
-_PLACE_TYPES: Final = ("INTEGER", "BIGINT", "BIGINT", "INTEGER")
 _KEPT_BYTES: Final = 16 << 20
 """Of the rows last read: DuckDB asks for one text of 2,048 rows, then for the next text of the same rows."""
 
@@ -94,14 +92,10 @@ class Texts:
     def offer(self, connection: duckdb.DuckDBPyConnection) -> None:
         """Add the functions `completion_of`, `metadata_of`, `code_of`, `prompt_of` and so on, over `PLACE`."""
         for name, (kind, get) in _FUNCTIONS.items():
-            add_function(connection, name, self._function(get), _PLACE_TYPES, kind)
+            add_function(connection, name, partial(self._text, get), kind)
 
-    def _function(self, get: Callable[[Sample], Any]) -> Callable[..., pa.Array]:
-        def values(file: Any, at: Any, size: Any, nth: Any) -> pa.Array:
-            places = zip(file.to_pylist(), at.to_pylist(), size.to_pylist(), nth.to_pylist(), strict=True)
-            return pa.array([get(self.sample(*place)) for place in places])
-
-        return values
+    def _text(self, get: Callable[[Sample], Any], *place: int) -> Any:
+        return get(self.sample(*place))
 
 
 def _code(sample: Sample) -> str | None:

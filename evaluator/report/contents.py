@@ -10,10 +10,9 @@ import msgspec
 from evaluator.extras import needs
 from evaluator.metrics import Interval
 from evaluator.model import TestCase, Verdict
-from evaluator.runs.clusters import KIND_COLUMN, add_kind_column
 from evaluator.runs.export import chosen_rows
-from evaluator.runs.expressions import MODEL, pass_at_1
-from evaluator.runs.noted import add_note_columns
+from evaluator.runs.expressions import KIND_COLUMN, MODEL, add_kind_column, pass_at_1
+from evaluator.runs.notes import add_note_columns
 from evaluator.runs.reading import Manifest, QueryError, Run, one_line
 from evaluator.verdict_colours import FAILED
 

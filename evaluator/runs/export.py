@@ -17,9 +17,9 @@ from typing import IO, Any, Final, Literal
 import msgspec
 
 from evaluator.extras import needs
-from evaluator.runs.clusters import KIND_COLUMN, add_kind_column
+from evaluator.runs.expressions import KIND_COLUMN, add_kind_column
 from evaluator.runs.files import ExportError
-from evaluator.runs.noted import CASE_NOTE_COLUMNS, NOTE_COLUMNS, add_note_columns
+from evaluator.runs.notes import CASE_NOTE_COLUMNS, NOTE_COLUMNS, add_note_columns
 from evaluator.runs.reading import QueryError, Run, one_line, rows_where
 from evaluator.runs.schema import column_names
 from evaluator.user_files import replacing

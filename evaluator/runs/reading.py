@@ -7,12 +7,14 @@ through `select` (one SELECT statement) or `rows_where` (one condition).
 
 from __future__ import annotations
 
+import atexit
 import re
 import secrets
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import ClassVar, Final
+from weakref import WeakSet
 
 import msgspec
 
@@ -24,6 +26,8 @@ from evaluator.runs.writing import RunWriter, graded_samples
 
 with needs("runs", "a run needs pyarrow and duckdb"):
     import duckdb
+    import pyarrow as pa
+    from duckdb.func import ARROW, SPECIAL
 
 __all__ = [
     "BadLine", "Manifest", "QueryError", "Run", "RunError", "RunLock", "RunWriter",
@@ -32,6 +36,8 @@ __all__ = [
 
 _THREADS: Final = 2
 _MEMORY_MB: Final = 1_000
+_ARROW_TYPES: Final = {"VARCHAR": pa.string(), "INTEGER": pa.int32()}
+"""Of what functions of ours return."""
 _GROUP: Final = re.compile(r'(?<!")\bgroup\b(?!\s+by\b)', re.IGNORECASE)
 
 
@@ -231,6 +237,29 @@ def new_connection(*, memory_mb: int, threads: int) -> duckdb.DuckDBPyConnection
         ":memory:",
         config={"threads": threads, "memory_limit": f"{memory_mb}MB", "python_enable_replacements": False},
     )
+
+
+_with_functions: Final[WeakSet[duckdb.DuckDBPyConnection]] = WeakSet()
+
+
+def add_function(
+    connection: duckdb.DuckDBPyConnection, name: str, function: Callable[..., object], returns: str = "VARCHAR"
+) -> None:
+    """Make a function of ours known by this name. It is called for each row, and may give None."""
+
+    def of_columns(*columns: pa.Array) -> pa.Array:
+        rows = zip(*(column.to_pylist() for column in columns), strict=True)
+        return pa.array([function(*row) for row in rows], _ARROW_TYPES[returns])
+
+    _with_functions.add(connection)
+    connection.create_function(name, of_columns, None, returns, type=ARROW, null_handling=SPECIAL)
+
+
+@atexit.register
+def _close_all() -> None:
+    """DuckDB's binding prints a page of warnings if the interpreter ends while one of them has a function of ours."""
+    for connection in list(_with_functions):
+        connection.close()
 
 
 def attach(connection: duckdb.DuckDBPyConnection, database: Path, *, writes: bool) -> None:

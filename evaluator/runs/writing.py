@@ -20,7 +20,6 @@ from typing import Any, Final, Self
 from evaluator.extras import needs
 from evaluator.model import Grade, Limits, Rollout, Task, TestCase
 from evaluator.options import by_name
-from evaluator.runs import disk_space
 from evaluator.runs.columns import Columns, columns_of
 from evaluator.runs.files import (
     LOCK,
@@ -31,11 +30,12 @@ from evaluator.runs.files import (
     part_ordinals,
     part_path,
     read_manifest,
+    release_space,
     remove_leftovers,
+    reserve_space,
     write_manifest,
 )
-from evaluator.runs.journal import Journal, Origin
-from evaluator.runs.parts import Part, Rows, parquet_writer, recover
+from evaluator.runs.parts import Journal, Origin, Part, Rows, parquet_writer, recover
 from evaluator.runs.schema import TASK_COLUMNS, Manifest, RunState, TaskRow, sample_key
 
 with needs("runs", "a run needs pyarrow and duckdb"):
@@ -104,7 +104,7 @@ class RunWriter:
             manifest.counts = _exact_counts(run, manifest.regraded_from)  # outdated if the process was killed
         manifest.state, manifest.stopped_by = "running", None
         write_manifest(run, manifest)
-        disk_space.reserve(run)
+        reserve_space(run)
         return cls(run, manifest, lock, fresh=earlier is None, grown=grown)
 
     def __enter__(self) -> Self:
@@ -207,14 +207,14 @@ class RunWriter:
             self._tell_why()
             raise
         finally:
-            disk_space.release(self.path)
+            release_space(self.path)
             self._lock.release()
 
     def _tell_why(self) -> None:
         """Make the manifest say what stopped the run, and count what is written. The space for it was reserved."""
         with contextlib.suppress(OSError):
             self._tasks.abandon()
-        disk_space.release(self.path)
+        release_space(self.path)
         self.manifest.state, self.manifest.stopped_by = "stopped", self._fault
         with contextlib.suppress(OSError):
             self.manifest.counts = _exact_counts(self.path, self.manifest.regraded_from)
@@ -230,7 +230,7 @@ class RunWriter:
         self._closed = True
         self._journal.remove()
         self._tasks.abandon()
-        disk_space.release(self.path)
+        release_space(self.path)
         for name in ("rollouts", "cases"):
             shutil.rmtree(self.path / name, ignore_errors=True)
         for name in (MANIFEST, TASKS, LOCK):
