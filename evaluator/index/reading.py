@@ -21,7 +21,7 @@ from evaluator.index.tasks import CasesOf, Dataset, IndexedTasks
 from evaluator.index.texts import PLACE, Texts
 from evaluator.model import Task
 from evaluator.runs.files import RunError, part_path
-from evaluator.runs.reading import Run, attach, lock_down, new_connection, quoted
+from evaluator.runs.reading import Run, no_rows, quoted
 from evaluator.runs.schema import MAX_PROBLEMS, TABLES, Manifest, sql_type
 
 with needs("runs", "an index needs pyarrow and duckdb"):
@@ -39,7 +39,6 @@ _CONSTANT: Final = {
     "verified": "false", "unverified_reason": f"'{UNVERIFIED}'", "grader": "'stored'",
     "tests_passed": "0", "tests_total": "0",
 }  # fmt: skip
-_SQL_TYPES: Final = {"int32": "INTEGER", "int64": "BIGINT", "double": "DOUBLE", "bool": "BOOLEAN"}
 _AT: Final = ", ".join(f'"{name}"' for name in PLACE)
 
 
@@ -101,38 +100,24 @@ class IndexedFile(Run):
         """Ordinals of the index's parts; the list grows with the source."""
         return self.state.parts
 
-    def connect(
-        self,
-        *,
-        memory_mb: int = 1_000,
-        threads: int = 2,
-        spills: bool = True,
-        parts: bool = False,
-        database: Path | None = None,
-        writes: bool = False,
-    ) -> duckdb.DuckDBPyConnection:
-        """As `Run.connect`; with `parts`, `rollouts` also has the columns that say where a rollout is in its file."""
-        connection = new_connection(memory_mb=memory_mb, threads=threads)
+    def _make_views(self, connection: duckdb.DuckDBPyConnection, *, parts: bool) -> list[Path]:
+        """With `parts`, `rollouts` also has the columns that say where a rollout is in its file."""
         files = self._paths(self.parts)
         self.texts.offer(connection)
         connection.execute(f"CREATE VIEW rollouts AS {_rollouts(files, _TEXTS, parts=parts)}")
-        connection.execute(f"CREATE VIEW cases AS {_nothing('cases', parts=parts)}")
+        connection.execute(f"CREATE VIEW cases AS {no_rows('cases', parts=parts)}")
         if self._tasks is None:
             connection.execute(f"CREATE VIEW tasks AS {_tasks_of_rollouts(files)}")
-        else:
-            connection.execute(f"CREATE VIEW tasks AS {self._tasks.offer(connection)}")
-            files = [*files, self._tasks.table]
-        if database is not None:
-            attach(connection, database, writes=writes)
-        lock_down(connection, files, spills=spills)
-        return connection
+            return files
+        connection.execute(f"CREATE VIEW tasks AS {self._tasks.offer(connection)}")
+        return [*files, self._tasks.table]
 
     def view_parts(self, connection: duckdb.DuckDBPyConnection, ordinals: Sequence[int], among: Sequence[int]) -> None:
         """As `Run.view_parts`, with null for all texts, and `length`."""
         del among
         rows = _rollouts(self._paths(ordinals), {}, parts=True)
         connection.execute(f"CREATE OR REPLACE TEMP VIEW part_rollouts AS {rows}")
-        connection.execute(f"CREATE OR REPLACE TEMP VIEW part_cases AS {_nothing('cases', parts=True)}")
+        connection.execute(f"CREATE OR REPLACE TEMP VIEW part_cases AS {no_rows('cases', parts=True)}")
 
     def _paths(self, ordinals: Sequence[int]) -> list[Path]:
         return [part_path(self.path.resolve(), "rollouts", ordinal) for ordinal in ordinals]
@@ -160,12 +145,6 @@ def _value(name: str, texts: Mapping[str, str]) -> str:
     return f"{texts[name]}({_AT})" if name in texts else _CONSTANT.get(name, "NULL")
 
 
-def _nothing(table: str, *, parts: bool) -> str:
-    names = [f'NULL::{sql_type(column.type)} AS "{column.name}"' for column in TABLES[table]]
-    names += ["NULL::VARCHAR AS part_file"] if parts else []
-    return f"SELECT {', '.join(names)} WHERE false"
-
-
 def _tasks_of_rollouts(files: list[Path]) -> str:
     """The tasks that the rollouts name, each with the prompt of its first row, and without test cases."""
     own = {
@@ -180,8 +159,8 @@ def _tasks_of_rollouts(files: list[Path]) -> str:
 
 def _read(files: list[Path]) -> str:
     if not files:
-        columns = [f'NULL::{_SQL_TYPES.get(str(kind), "VARCHAR")} AS "{name}"' for name, kind in COLUMNS.items()]
-        return f'(SELECT NULL::BIGINT AS "row", NULL::VARCHAR AS _part, {", ".join(columns)} WHERE false)'
+        columns = ", ".join(f'NULL AS "{name}"' for name in ("row", *COLUMNS))
+        return f"(SELECT {columns}, NULL::VARCHAR AS _part WHERE false)"
     return f"read_parquet([{', '.join(map(quoted, files))}], filename = '_part')"
 
 

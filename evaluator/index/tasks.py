@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import os
-import threading
-from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -64,8 +62,7 @@ class IndexedTasks:
         self._layout = (
             layout_of(dataset.path, Role.TASKS, dataset.format, dataset.field_map) if self._in_place else None
         )
-        self._tasks: OrderedDict[int, Task] = OrderedDict()
-        self._lock = threading.Lock()
+        self.task = lru_cache(_TASKS_KEPT)(self._task)
 
     @classmethod
     def open(cls, dataset: Dataset, cases_of: CasesOf) -> IndexedTasks:
@@ -83,24 +80,16 @@ class IndexedTasks:
             os.utime(folder)
         return cls(dataset, folder, cases_of)
 
-    def task(self, at: int, size: int) -> Task:
+    def _task(self, at: int, size: int) -> Task:
         """The task at a place. Raises `RunError` if the file has changed."""
-        with self._lock:
-            if at in self._tasks:
-                return self._tasks[at]
         path = self.dataset.path if self._in_place else str(self._kept)
         try:
             with Path(path).open("rb") as file:
                 file.seek(at)
                 data = file.read(size)
-            task = self._read(data)
+            return self._read(data)
         except (OSError, JsonError, RecordError, msgspec.DecodeError) as error:
             raise RunError(f"{path}: has changed since it was opened ({error}): load the page again") from None
-        with self._lock:
-            self._tasks[at] = task
-            while len(self._tasks) > _TASKS_KEPT:
-                self._tasks.popitem(last=False)
-        return task
 
     def _read(self, data: bytes) -> Task:
         if self._layout is None:

@@ -11,7 +11,6 @@ import contextlib
 import os
 import shutil
 import time
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -46,7 +45,6 @@ PART_ROWS: Final = 1_000
 PART_BYTES: Final = 64 << 20
 PART_SECONDS: Final = 5.0
 _FIRST_PART_SECONDS: Final = 1.0
-_TOGETHER: Final = 64
 _BATCH_BYTES: Final = 16 << 20
 
 _MAY_CHANGE: Final = (
@@ -68,9 +66,6 @@ class RunWriter:
         self._fresh = fresh
         self._tasks = _TaskFile(path, again=grown)
         self._next_part = max(part_ordinals(path, "rollouts"), default=-1) + 1
-        self._loose: list[tuple[int, Rollout, Grade]] = []
-        """What was added one by one and has no columns yet."""
-        self._loose_characters = 0
         self._begin_part()
         self._due = time.monotonic() + _FIRST_PART_SECONDS  # soon, so that the dashboard has something to show
         self._closed = False
@@ -130,31 +125,13 @@ class RunWriter:
 
     def add(self, rollout: Rollout, grade: Grade, row: int) -> None:
         """Add a graded rollout; `row` is its ordinal in its file, from 0. Raises `RunError`."""
-        self._loose.append((row, rollout, grade))
-        self._loose_characters += len(rollout.completion) + len(grade.code or "")
-        self._loose_characters += sum(
-            len(case.stdout) + len(case.stderr) + len(case.actual or "") for case in grade.cases
-        )
-        if len(self._loose) >= _TOGETHER or self._loose_characters >= min(PART_BYTES, _BATCH_BYTES):
-            self._add_loose()
-        self.flush_when_due()
+        self.add_columns([row], columns_of([rollout], [grade]), {grade.verdict.value: 1})
 
     def add_columns(self, rows: Sequence[int], columns: Columns, verdicts: Mapping[str, int]) -> None:
         """Add graded rollouts whose columns are made (`runs.columns`); `verdicts`: how many of each there are.
 
         `rows`: the ordinal of each in its file. They are on disk when this returns. Raises `RunError`.
         """
-        self._add_loose()
-        self._append(rows, columns, verdicts)
-        self.flush_when_due()
-
-    def _add_loose(self) -> None:
-        loose, self._loose, self._loose_characters = self._loose, [], 0
-        if loose:
-            rows, rollouts, grades = zip(*loose, strict=True)
-            self._append(rows, columns_of(rollouts, grades), Counter(grade.verdict.value for grade in grades))
-
-    def _append(self, rows: Sequence[int], columns: Columns, verdicts: Mapping[str, int]) -> None:
         with self._reporting():
             self._tasks.finish()
             self._journal.add(rows, columns)
@@ -165,6 +142,7 @@ class RunWriter:
             counts[verdict] = counts.get(verdict, 0) + count
         if not self.manifest.layers:
             self.manifest.layers = self._part.last_layers()
+        self.flush_when_due()
 
     def _begin_part(self) -> None:
         origin = Origin(self.manifest.dataset_hash, self.manifest.evaluator_version)
@@ -177,7 +155,6 @@ class RunWriter:
             self._flush()
 
     def _flush(self) -> None:
-        self._add_loose()
         if self._part.rows:
             self._part.write(self.path, self._next_part)
             self._journal.remove()
@@ -250,7 +227,7 @@ class RunWriter:
 
     def flush_when_due(self) -> None:
         """Write what has been added, if it is much or old. To be called also while no grade arrives."""
-        full = self._part.rows + len(self._loose) >= PART_ROWS or self._part.bytes >= PART_BYTES
+        full = self._part.rows >= PART_ROWS or self._part.bytes >= PART_BYTES
         if full or time.monotonic() >= self._due:
             self.flush()
 
