@@ -11,7 +11,7 @@ import msgspec
 from evaluator.auditing import Audit, Differing, audit_extractors, audit_run, audited_count
 from evaluator.commands.failure import CommandError, Exit
 from evaluator.commands.progress import meter
-from evaluator.commands.tables import counted, new_table, one_line, print_table
+from evaluator.commands.tables import counted, new_table, one_line, print_more, print_table
 from evaluator.runs.reading import Run
 
 _PRINTED: Final = 50
@@ -46,8 +46,7 @@ def _print(report: Audit, what: str) -> None:
             letters = map(_LETTERS.__getitem__, each.rewards.values())
             table.add_row(each.task_id, each.sample_id, *letters, _EXPECTED[each.expected_pass], _reason(each))
         print_table(table)
-        if report.differ > _PRINTED:
-            print(f"... and {report.differ - _PRINTED:,} more: --json lists all")
+        print_more(report.differ, _PRINTED)
         print()
     passed = new_table(what, "passed", "of", "share", numbers=("passed", "of", "share"))
     for payer in report.checkers:

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 import shutil
 import signal
@@ -18,7 +17,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from evaluator.commands.failure import CommandError, Exit
-from evaluator.commands.tables import counted, new_table, one_line, print_table
+from evaluator.commands.tables import counted, new_table, one_line, print_json, print_table
 from evaluator.interop.nemo_gym.client import Client, NoAnswerError
 from evaluator.interop.nemo_gym.server_checks import Finding, Row, Server, Status, check_server
 from evaluator.interop.nemo_gym.server_folder import (
@@ -56,8 +55,7 @@ def try_server(server: str, *, rows: Path | None, validate_data: bool, timeout: 
         checks = _of_folder(_folder(server), given, timeout, validate_data=validate_data)
     found = list(_shown(checks, quiet=as_json))
     if as_json:
-        json.dump([asdict(finding) for finding in found], sys.stdout, indent=2)
-        print()
+        print_json([asdict(finding) for finding in found])
     else:
         _print(found)
     return Exit.FINDING if any(finding.status is Status.FAILED for finding in found) else Exit.DONE
