@@ -163,11 +163,10 @@ def view(
     """Open the dashboard."""
     from evaluator.commands import viewing
 
-    request = viewing.Request(
-        words=words or [], format=format_, field_map=field_map, dataset=dataset, dataset_format=dataset_format,
+    return viewing.view(
+        words or [], format_name=format_, field_map=field_map, dataset=dataset, dataset_format=dataset_format,
         dataset_map=dataset_map, host=host, port=port, follow=follow, allow_rerun=allow_rerun,
     )  # fmt: skip
-    return viewing.view(request)
 
 
 @app.command()

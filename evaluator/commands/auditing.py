@@ -10,7 +10,7 @@ import msgspec
 
 from evaluator.auditing import Audit, Differing, audit_extractors, audit_run, audited_count
 from evaluator.commands.failure import CommandError, Exit
-from evaluator.commands.progress import meter
+from evaluator.commands.progress import Meter
 from evaluator.commands.tables import counted, new_table, one_line, print_more, print_table
 from evaluator.runs.reading import Run
 
@@ -29,7 +29,7 @@ def audit(path: Path, checkers: str, *, extractors: bool, workers: int | None, l
     if len(names) < 2 and not extractors:
         raise CommandError("--checkers: give two or more, such as floats,livecodebench,colossalai")
     run = Run.open(path)
-    with meter(audited_count(run, limit)) as progress:
+    with Meter(audited_count(run, limit)) as progress:
         start = audit_extractors if extractors else partial(audit_run, checkers=names)
         report = start(run, workers=workers, limit=limit, on_grade=lambda grade: progress.count(grade.passed))
     if as_json:

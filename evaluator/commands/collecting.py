@@ -12,7 +12,7 @@ from contextlib import ExitStack
 import msgspec
 
 from evaluator.commands.failure import CommandError, Exit
-from evaluator.commands.progress import FirstProblems, Meter, meter, paced, stopping_on_signal
+from evaluator.commands.progress import FirstProblems, Meter, paced, stopping_on_signal
 from evaluator.commands.tables import counted, new_table, print_table
 from evaluator.formats import Problem
 from evaluator.interop.nemo_gym.collecting import (
@@ -71,7 +71,7 @@ class _Progress:
         self._problems = FirstProblems(f"`rollscope formats {request.selection.rows} --check` lists them")
 
     def begins(self, asked: int, done: int) -> None:
-        self._meter = self._stack.enter_context(meter(asked - done, "collected", _mean_so_far))
+        self._meter = self._stack.enter_context(Meter(asked - done, "collected", _mean_so_far))
 
     def rolled(self, record: JsonObject) -> None:
         if "_ng_failure_class" in record:

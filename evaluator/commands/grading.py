@@ -13,7 +13,7 @@ import msgspec
 
 from evaluator.commands.failure import CommandError, Exit
 from evaluator.commands.given_files import found_dataset, grader_text, required_dataset, tell_failures
-from evaluator.commands.progress import FirstProblems, Meter, meter, stopping_on_signal
+from evaluator.commands.progress import FirstProblems, Meter, stopping_on_signal
 from evaluator.commands.summary import Summary, print_summary, summarise
 from evaluator.file_grading import GradedFile
 from evaluator.formats import Source
@@ -91,7 +91,7 @@ class _Watch:
         for file in self._rollouts:
             tell_failures(file.path, self._format)
         self._stack.enter_context(stopping_on_signal(self.stop.set, "grades so far"))
-        self._meter = self._stack.enter_context(meter(total))
+        self._meter = self._stack.enter_context(Meter(total))
 
     def graded(self, verdicts: Mapping[str, int]) -> None:
         self._meter.count_passed(sum(verdicts.values()), verdicts.get(Verdict.PASSED.value, 0))

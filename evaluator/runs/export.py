@@ -258,20 +258,20 @@ def _write_jsonl(batches: Iterator[pa.RecordBatch], schema: pa.Schema, file: IO[
 
 
 def _write_parquet(batches: Iterator[pa.RecordBatch], schema: pa.Schema, file: IO[bytes]) -> int:
-    rows = 0
     with pq.ParquetWriter(file, schema, compression="zstd") as writer:
-        for batch in batches:
-            writer.write_batch(batch)
-            rows += batch.num_rows
-    return rows
+        return _write_all(batches, writer)
 
 
 def _write_arrow(batches: Iterator[pa.RecordBatch], schema: pa.Schema, file: IO[bytes]) -> int:
-    rows = 0
     with pa.ipc.new_stream(file, schema) as writer:
-        for batch in batches:
-            writer.write_batch(batch)
-            rows += batch.num_rows
+        return _write_all(batches, writer)
+
+
+def _write_all(batches: Iterator[pa.RecordBatch], writer: pq.ParquetWriter | pa.ipc.RecordBatchStreamWriter) -> int:
+    rows = 0
+    for batch in batches:
+        writer.write_batch(batch)
+        rows += batch.num_rows
     return rows
 
 
