@@ -195,7 +195,7 @@ def _opened(run: str | Opening) -> Run:
     from evaluator.graders import shown_cases  # only here: it takes a moment
 
     known_formats()  # so that what reading a row needs is loaded before the memory is limited
-    return IndexedFile.reopened(run, lambda task: shown_cases(task, None))
+    return IndexedFile.of(*run, lambda task: shown_cases(task, None))
 
 
 def _limit_memory(bounds: Bounds) -> None:

@@ -11,6 +11,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+import msgspec
+
 from evaluator.commands.converted import Losses, Write, json_lines, report, report_prompts, table
 from evaluator.commands.failure import CommandError, Exit
 from evaluator.commands.given_files import found_dataset
@@ -34,7 +36,7 @@ from evaluator.formats.conversion import Row, Sample, Unheld, unheld_fields
 from evaluator.formats.dataset import Dataset, load_dataset, load_with_prompts
 from evaluator.formats.nemo_gym_writer import Place
 from evaluator.formats.sources import resolve
-from evaluator.model import Flag, Grade, Kind, Mode, Rollout, Task, Verdict
+from evaluator.model import Flag, Grade, Kind, Mode, Rollout, Task
 from evaluator.runs.files import is_run
 from evaluator.syntax import tree_of
 
@@ -296,28 +298,7 @@ def rollouts_of(run: Run) -> Iterator[Graded]:
 
 
 def _graded(row: dict[str, Any]) -> Graded:
-    kind = Kind(row["kind"]) if row["kind"] else None
-    as_they_are = (
-        "task_id", "sample_id", "sample_index", "model", "group", "step", "expected_pass", "given_reward",
-        "recorded_word", "recorded_by",
-    )  # fmt: skip
-    rollout = Rollout(
-        completion=row["completion"] or "",
-        kind=kind,
-        recorded_verdict=Verdict(row["recorded_verdict"]) if row["recorded_verdict"] else None,
-        metadata=json.loads(row["metadata"]) if row["metadata"] else {},
-        **{name: row[name] for name in as_they_are},
-    )
-    grade = Grade(
-        task_id=row["task_id"],
-        sample_id=row["sample_id"],
-        verdict=Verdict(row["verdict"]),
-        reward=row["reward"],
-        verified=row["verified"],
-        pass_rate=row["pass_rate"],
-        flags=tuple(Flag(word, "") for word in row["flags"] or ()),
-        error_message=row["error_message"],
-        code=row["code"],
-        kind=kind,
-    )
-    return rollout, grade
+    row["completion"] = row["completion"] or ""
+    row["metadata"] = json.loads(row["metadata"] or "{}")
+    row["flags"] = [Flag(word, "") for word in row["flags"] or ()]
+    return msgspec.convert(row, Rollout), msgspec.convert(row, Grade)

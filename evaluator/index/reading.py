@@ -11,8 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar, Final
 
-import msgspec
-
 from evaluator.extras import needs
 from evaluator.formats.problems import Problem
 from evaluator.index.scanning import COLUMNS
@@ -42,13 +40,8 @@ _CONSTANT: Final = {
 _AT: Final = ", ".join(f'"{name}"' for name in PLACE)
 
 
-class Opening(msgspec.Struct, frozen=True):
-    """What another process needs to open the same source without reading it."""
-
-    source: RolloutSource
-    dataset: Dataset | None = None
-    tasks: str = ""
-    """The folder of the dataset's index."""
+Opening = tuple[RolloutSource, Dataset | None]
+"""What another process needs to open the same source without reading it."""
 
 
 class IndexedFile(Run):
@@ -78,18 +71,8 @@ class IndexedFile(Run):
 
     @property
     def opening(self) -> Opening:
-        """For `reopened`."""
-        if self._tasks is None:
-            return Opening(self.state.source)
-        return Opening(self.state.source, self._tasks.dataset, str(self._tasks.table.parent))
-
-    @classmethod
-    def reopened(cls, opening: Opening, cases_of: CasesOf) -> IndexedFile:
-        """The same in another process: the index as it is now; nothing is read or built. Raises `RunError`."""
-        run = cls.of(opening.source)
-        if opening.dataset is None:
-            return run
-        return cls(run.path, run.state, IndexedTasks(opening.dataset, Path(opening.tasks), cases_of))
+        """For `of` in another process."""
+        return self.state.source, self._tasks.dataset if self._tasks is not None else None
 
     @property
     def name(self) -> str:

@@ -39,7 +39,7 @@ class Sample:
         self.prompt = prompt
 
     @cached_property
-    def extraction(self) -> Extraction | None:
+    def extraction(self) -> Extraction:
         """The program in the completion. A plain text without a fence is not taken for one."""
         rollout = self.rollout
         task = Task(task_id=rollout.task_id, mode=Mode.ANSWER, prompt=self.prompt)
@@ -98,33 +98,12 @@ class Texts:
         return get(self.sample(*place))
 
 
-def _code(sample: Sample) -> str | None:
-    found = sample.extraction
-    code = found.code if found else None
-    return safe_text(code) if code is not None else None
-
-
-def _kind(sample: Sample) -> str | None:
-    found = sample.extraction
-    return found.kind.value if found else sample.rollout.kind
-
-
-def _line_offset(sample: Sample) -> int:
-    found = sample.extraction
-    return found.line_offset if found else 0
-
-
-def _extracted_from(sample: Sample) -> str | None:
-    found = sample.extraction
-    return found.extracted_from if found else None
-
-
 _FUNCTIONS: Final[dict[str, tuple[str, Callable[[Sample], Any]]]] = {
     "completion_of": ("VARCHAR", lambda sample: safe_text(sample.rollout.completion)),
     "metadata_of": ("VARCHAR", lambda sample: metadata_json(sample.rollout)),
     "prompt_of": ("VARCHAR", lambda sample: safe_text(sample.prompt)),
-    "code_of": ("VARCHAR", _code),
-    "kind_of": ("VARCHAR", _kind),
-    "line_offset_of": ("INTEGER", _line_offset),
-    "extracted_from_of": ("VARCHAR", _extracted_from),
+    "code_of": ("VARCHAR", lambda sample: safe_text(sample.extraction.code) if sample.extraction.code else None),
+    "kind_of": ("VARCHAR", lambda sample: sample.extraction.kind.value),
+    "line_offset_of": ("INTEGER", lambda sample: sample.extraction.line_offset),
+    "extracted_from_of": ("VARCHAR", lambda sample: sample.extraction.extracted_from),
 }

@@ -106,9 +106,7 @@ def notes_stamp(run: Path) -> int:
 
 def note_rollout(run: Path, task_id: str, sample_id: str, *, tags: tuple[str, ...], note: str) -> None:
     """Put a note on a rollout, in place of an earlier one; without tags and text, remove it. Raises `NotesError`."""
-    kept = RolloutNote(
-        safe_text(task_id), safe_text(sample_id), tuple(dict.fromkeys(map(safe_text, tags))), safe_text(note), utc_now()
-    )
+    kept = RolloutNote(safe_text(task_id), safe_text(sample_id), _safe_tags(tags), safe_text(note), utc_now())
 
     def edit(notes: Notes) -> None:
         others = [n for n in notes.rollouts if (n.task_id, n.sample_id) != (kept.task_id, kept.sample_id)]
@@ -127,15 +125,18 @@ def note_task(
     note: str = "",
 ) -> None:
     """The same for a task, or for one of its test cases. Raises `NotesError`."""
-    kept = TaskNote(
-        safe_text(task_id), test, judgement, tuple(dict.fromkeys(map(safe_text, tags))), safe_text(note), utc_now()
-    )
+    kept = TaskNote(safe_text(task_id), test, judgement, _safe_tags(tags), safe_text(note), utc_now())
 
     def edit(notes: Notes) -> None:
         others = [n for n in notes.tasks if (n.task_id, n.test) != (kept.task_id, kept.test)]
         notes.tasks = [*others, kept] if kept.judgement or kept.tags or kept.note else others
 
     _change(run, edit)
+
+
+def _safe_tags(tags: tuple[str, ...]) -> tuple[str, ...]:
+    """Each once."""
+    return tuple(dict.fromkeys(map(safe_text, tags)))
 
 
 def save_filter(run: Path, name: str, query: str | None) -> None:
