@@ -76,9 +76,8 @@ class _Question(msgspec.Struct, frozen=True):
     bounds: Bounds
 
 
-class _Answer(msgspec.Struct, frozen=True):
-    written: Written | None = None
-    error: str = ""
+_Answer = Written | str
+"""A text says what is wrong."""
 
 
 def query(
@@ -148,12 +147,12 @@ def _read(output: int, bounds: Bounds, tell: Callable[[float], object]) -> bytes
 
 def _answer(output: bytes, bounds: Bounds) -> Written:
     try:
-        answer = msgspec.json.decode(output, type=_Answer)
+        answer: _Answer = msgspec.json.decode(output, type=_Answer)
     except msgspec.DecodeError:  # killed by a limit of memory that DuckDB does not count
-        answer = _Answer(error=_too_large(bounds))
-    if answer.written is None:
-        raise QueryError(answer.error)
-    return answer.written
+        answer = _too_large(bounds)
+    if isinstance(answer, str):
+        raise QueryError(answer)
+    return answer
 
 
 def _too_large(bounds: Bounds) -> str:
@@ -167,13 +166,14 @@ def main() -> None:
     sys.stdout.buffer.flush()
     signal.alarm(int(question.bounds.seconds) + _GRACE_S)
     os.nice(_NICE)
+    answer: _Answer
     try:
-        answer = _Answer(_written(question))
+        answer = _written(question)
     except MemoryError:
-        answer = _Answer(error=_too_large(question.bounds))
+        answer = _too_large(question.bounds)
     except Exception as error:  # of DuckDB, of a file, or of a value whose type a file can't have
         said = one_line(error) if isinstance(error, duckdb.Error) else " ".join(str(error).split())
-        answer = _Answer(error=_too_large(question.bounds) if _OUT_OF_MEMORY in said else said)
+        answer = _too_large(question.bounds) if _OUT_OF_MEMORY in said else said
     sys.stdout.buffer.write(msgspec.json.encode(answer))
 
 

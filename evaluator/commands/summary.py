@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from evaluator.commands.progress import paced
-from evaluator.commands.tables import counted, new_table, one_line, print_table
+from evaluator.commands.tables import counted, new_table, one_line, print_facts, print_table
 from evaluator.metrics import known
 from evaluator.model import NO_REASON, Verdict
 from evaluator.runs.expressions import GRADED, MODEL, pass_at_1
@@ -113,43 +113,39 @@ def summarise(run: Run, *, seconds: float, graded_now: int, cached: int) -> Summ
         tasks, reward, duplicates, disagreements, unverified, rewarded, low, high = _totals(connection)
         ungraded, ungraded_total = _reasons(connection, "error_message", f"NOT ({_REWARDED}) AND verified")
         reasons, reasons_total = _reasons(connection, "unverified_reason", "NOT verified")
-        flagged = _flags(connection)
-        of_all = _pass_at_1(connection)
         models, models_total = _models(connection)
-        expected = _agreement(connection)
-    unknown, faults = verdicts.get("unknown", 0), verdicts.get("sandbox_error", 0)
-    total = sum(verdicts.values())
-    return Summary(
-        run=str(run.path),
-        state=run.manifest.state,
-        rollouts=total,
-        tasks=tasks,
-        graded=total - unknown - faults,
-        verdicts=verdicts,
-        pass_at_1=of_all,
-        mean_reward=reward,
-        disagreements=disagreements,
-        mean_reward_bounds=None if low == high else (low, high),
-        models=models,
-        models_total=models_total,
-        unknown=unknown,
-        sandbox_error=faults,
-        ungraded_reasons=ungraded,
-        ungraded_reasons_total=ungraded_total,
-        unverified=unverified,
-        unverified_rewarded=rewarded,
-        unverified_reasons=reasons,
-        unverified_reasons_total=reasons_total,
-        flags=flagged,
-        duplicates=duplicates,
-        bad_lines=run.manifest.problems_total,
-        expected=expected,
-        graded_now=graded_now,
-        cached=cached,
-        seconds=round(seconds, 3),
-        rate=round(graded_now / seconds, 1) if seconds > 0 else 0.0,
-        view=f"rollscope view {shlex.quote(str(run.path))}",
-    )
+        unknown, faults = verdicts.get("unknown", 0), verdicts.get("sandbox_error", 0)
+        return Summary(
+            run=str(run.path),
+            state=run.manifest.state,
+            rollouts=sum(verdicts.values()),
+            tasks=tasks,
+            graded=sum(verdicts.values()) - unknown - faults,
+            verdicts=verdicts,
+            pass_at_1=_pass_at_1(connection),
+            mean_reward=reward,
+            disagreements=disagreements,
+            mean_reward_bounds=None if low == high else (low, high),
+            models=models,
+            models_total=models_total,
+            unknown=unknown,
+            sandbox_error=faults,
+            ungraded_reasons=ungraded,
+            ungraded_reasons_total=ungraded_total,
+            unverified=unverified,
+            unverified_rewarded=rewarded,
+            unverified_reasons=reasons,
+            unverified_reasons_total=reasons_total,
+            flags=_flags(connection),
+            duplicates=duplicates,
+            bad_lines=run.manifest.problems_total,
+            expected=_agreement(connection),
+            graded_now=graded_now,
+            cached=cached,
+            seconds=round(seconds, 3),
+            rate=round(graded_now / seconds, 1) if seconds > 0 else 0.0,
+            view=f"rollscope view {shlex.quote(str(run.path))}",
+        )
 
 
 def print_summary(summary: Summary) -> None:
@@ -157,13 +153,9 @@ def print_summary(summary: Summary) -> None:
     verdicts = new_table("", "verdict", "rollouts", "share", numbers=("rollouts", "share"))
     for verdict, count in summary.verdicts.items():
         verdicts.add_row(Verdict(verdict).letter, verdict, f"{count:,}", f"{count / summary.rollouts:.1%}")
-    figures = new_table("", "")
-    figures.show_header = False
-    for name, text in _figures(summary):
-        figures.add_row(name, text)
     print_table(verdicts)
     print()
-    print_table(figures)
+    print_facts(_figures(summary))
 
 
 def _figures(summary: Summary) -> list[tuple[str, str]]:

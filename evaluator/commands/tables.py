@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterable
 
 from rich.console import Console
 from rich.table import Table
@@ -28,6 +29,15 @@ def print_table(table: Table) -> None:
     with console.capture() as capture:
         console.print(table)
     print("\n".join(line.rstrip() for line in capture.get().splitlines()))
+
+
+def print_facts(facts: Iterable[tuple[str, str]]) -> None:
+    """Print names and what they are, without a header."""
+    table = new_table("", "")
+    table.show_header = False
+    for name, text in facts:
+        table.add_row(name, text)
+    print_table(table)
 
 
 def print_json(rows: object) -> None:

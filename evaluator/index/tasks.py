@@ -22,9 +22,9 @@ from evaluator.index.scanning import Found, Span, lines
 from evaluator.index.state import VERSION
 from evaluator.model import RecordError, Task, TestCase
 from evaluator.runs.files import RunError, forget_unused
-from evaluator.runs.parts import arrow_array
+from evaluator.runs.parts import Rows
 from evaluator.runs.reading import add_function, quoted
-from evaluator.runs.schema import TASK_COLUMNS, TaskRow, encoded, safe_text, test_hash
+from evaluator.runs.schema import TASK_COLUMNS, Column, TaskRow, encoded, safe_text
 from evaluator.user_files import cache_folder, replacing
 
 with needs("runs", "an index needs pyarrow and duckdb"):
@@ -35,8 +35,11 @@ with needs("runs", "an index needs pyarrow and duckdb"):
 CasesOf = Callable[[Task], Sequence[TestCase]]
 """The test cases of a task as its grader runs them."""
 
-_SHORT: Final = {"task_id": pa.string(), "mode": pa.string(), "entry_point": pa.string(), "source": pa.string(),
-                 "tests_total": pa.int32(), "test_hash": pa.string(), "at": pa.int64(), "size": pa.int64()}  # fmt: skip
+_SHORT: Final = (
+    *(column for column in TASK_COLUMNS if column.name in ("task_id", "mode", "entry_point", "source", "test_hash")),
+    Column[TaskRow]("tests_total", "int32", lambda row: len(row.cases) or None),
+)
+_SHORT_NAMES: Final = {column.name for column in _SHORT}
 _TASKS_KEPT: Final = 8
 """In memory, read."""
 
@@ -103,7 +106,7 @@ class IndexedTasks:
         """Add functions to a connection, and return the SELECT that has the columns of `tasks`."""
         names = []
         for column in TASK_COLUMNS:
-            if column.name in _SHORT:
+            if column.name in _SHORT_NAMES:
                 names.append(f'"{column.name}"')
                 continue
             add_function(connection, f"task_{column.name}", partial(self._text, column.get))
@@ -125,21 +128,19 @@ def _folder(dataset: Dataset) -> Path:
 def _build(dataset: Dataset, folder: Path) -> None:
     layout = layout_of(dataset.path, Role.TASKS, dataset.format, dataset.field_map)
     found = _in_place(dataset, layout) if layout.in_place and layout.unwrap is None else _copied(dataset, folder)
-    columns: dict[str, list[Any]] = {name: [] for name in _SHORT}
+    rows = Rows(_SHORT)
+    places: list[tuple[int, int]] = []
     seen: set[str] = set()
     for at, size, task in found:
-        if task.task_id in seen:
-            continue
-        seen.add(task.task_id)
-        total = len(task.cases) or None
-        tests = total, test_hash(task, task.cases)
-        row = (task.task_id, task.mode.value, task.entry_point, task.source, *tests, at, size)
-        for kept, value in zip(columns.values(), row, strict=True):
-            kept.append(value)
+        if task.task_id not in seen:
+            seen.add(task.task_id)
+            rows.add(TaskRow(task, task.cases))
+            places.append((at, size))
     if not seen:
         raise FormatError(f"{dataset.path}: has no usable task (`rollscope formats FILE --check` says why)")
-    arrays = [arrow_array(columns[name], kind) for name, kind in _SHORT.items()]
-    table = pa.table(arrays, names=list(_SHORT))
+    table = rows.table()
+    for name, values in zip(("at", "size"), zip(*places, strict=True), strict=True):
+        table = table.append_column(name, pa.array(values, pa.int64()))
     with replacing(folder / "tasks.parquet") as path:
         pq.write_table(table, path, compression="zstd")
 

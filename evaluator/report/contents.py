@@ -285,7 +285,7 @@ _NOTE_SQL: Final = f"""
                coalesce(task_note, '') AS note
         FROM chosen_rollouts WHERE task_judgement IS NOT NULL OR task_note IS NOT NULL
         UNION ALL
-        SELECT task_id, NULL, test_index, [judgement], coalesce(note, '')
+        SELECT task_id, NULL, test, [judgement], coalesce(note, '')
         FROM test_notes WHERE task_id IN (SELECT task_id FROM chosen_rollouts)
         UNION ALL
         SELECT task_id, sample_id, NULL, coalesce(tags, []), coalesce(note, '')

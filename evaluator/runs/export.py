@@ -98,7 +98,7 @@ def export(
             schema = _projected(relation.limit(0), chosen).to_arrow_reader(_BATCH_ROWS).schema
             batches = (_without_addresses(batch) for batch in _sorted(relation, per, chosen, sized_by))
             if isinstance(to, Path | str):
-                return _write_file(Path(to), lambda file: write(batches, schema, file))
+                return write_file(Path(to), lambda file: write(batches, schema, file))
             return write(batches, schema, to)
     except duckdb.Error as error:  # a condition may fail on a row, long after it was accepted
         raise QueryError(one_line(error)) from None
@@ -214,7 +214,8 @@ def _without_addresses(batch: pa.RecordBatch) -> pa.RecordBatch:
     return batch
 
 
-def _write_file(path: Path, write: Callable[[IO[bytes]], int]) -> int:
+def write_file(path: Path, write: Callable[[IO[bytes]], int]) -> int:
+    """Write a file that appears only once it is complete. Raises `ExportError`."""
     try:
         with replacing(path) as temporary, temporary.open("wb") as file:
             return write(file)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
@@ -179,18 +179,19 @@ _ROLLOUTS: Final = pa.schema(
     {"task_id": "string", "sample_id": "string", "tags": pa.list_(pa.string()), "note": "string"}
 )
 _TASKS: Final = pa.schema({"task_id": "string", "judgement": "string", "note": "string", "tests": "string"})
-_TESTS: Final = pa.schema({"task_id": "string", "test_index": "int64", "judgement": "string", "note": "string"})
+_TESTS: Final = pa.schema({"task_id": "string", "test": "int64", "judgement": "string", "note": "string"})
 _VIEWS: Final = """
     ALTER VIEW rollouts RENAME TO graded_rollouts;
     CREATE TEMP VIEW rollouts AS
-    SELECT r.*, n.tags, n.note, t.judgement AS task_judgement, t.note AS task_note, t.tests AS test_notes
+    SELECT r.*, n.tags, nullif(n.note, '') AS note,
+           t.judgement AS task_judgement, nullif(t.note, '') AS task_note, t.tests AS test_notes
     FROM graded_rollouts r
     LEFT JOIN rollout_notes n ON r.task_id = n.task_id AND r.sample_id = n.sample_id
     LEFT JOIN task_notes t ON r.task_id = t.task_id;
     ALTER VIEW cases RENAME TO graded_cases;
     CREATE TEMP VIEW cases AS
-    SELECT c.*, n.judgement AS test_judgement, n.note AS test_note FROM graded_cases c
-    LEFT JOIN test_notes n ON c.task_id = n.task_id AND c.test_index = n.test_index"""
+    SELECT c.*, n.judgement AS test_judgement, nullif(n.note, '') AS test_note FROM graded_cases c
+    LEFT JOIN test_notes n ON c.task_id = n.task_id AND c.test_index = n.test"""
 
 
 def add_note_columns(connection: duckdb.DuckDBPyConnection, run: Path) -> None:
@@ -204,38 +205,25 @@ def add_note_columns(connection: duckdb.DuckDBPyConnection, run: Path) -> None:
     except NotesError as error:
         raise ExportError(str(error)) from None
     # By id, as a file that somebody edited may have two notes on one rollout, which would double its row.
-    rollouts = {(n.task_id, n.sample_id): (list(n.tags), n.note or None) for n in notes.rollouts}
-    tests = _of_tests(notes)
-    connection.register("rollout_notes", _table([(*ids, *said) for ids, said in rollouts.items()], _ROLLOUTS))
-    connection.register("task_notes", _table(_of_tasks(notes, tests), _TASKS))
-    judged = [(*ids, each.judgement, each.note or None) for ids, each in tests.items()]
-    connection.register("test_notes", _table(judged, _TESTS))
+    rollouts = {(n.task_id, n.sample_id): n for n in notes.rollouts}
+    tests = dict(sorted({(n.task_id, n.test): n for n in notes.tasks if n.test is not None}.items()))
+    tasks = {n.task_id: msgspec.structs.asdict(n) for n in notes.tasks if n.test is None}
+    said: dict[str, list[str]] = {}
+    for note in tests.values():
+        said.setdefault(note.task_id, []).append(_in_words(note))
+    for task, words in said.items():
+        tasks[task] = tasks.get(task, {"task_id": task}) | {"tests": "; ".join(words)}
+    connection.register("rollout_notes", pa.Table.from_pylist(_rows(rollouts.values()), _ROLLOUTS))
+    connection.register("task_notes", pa.Table.from_pylist(list(tasks.values()), _TASKS))
+    connection.register("test_notes", pa.Table.from_pylist(_rows(tests.values()), _TESTS))
     connection.execute(_VIEWS)
 
 
-def _of_tests(notes: Notes) -> dict[tuple[str, int], TaskNote]:
-    found = {(n.task_id, n.test): n for n in notes.tasks if n.test is not None}
-    return dict(sorted(found.items()))
-
-
-def _of_tasks(notes: Notes, tests: dict[tuple[str, int], TaskNote]) -> list[tuple[str | None, ...]]:
-    """For each task: the judgement, the note, and what is said of its test cases."""
-    tasks = {n.task_id: (n.judgement, n.note or None) for n in notes.tasks if n.test is None}
-    said: dict[str, list[str]] = {}
-    for (task, _), each in tests.items():
-        said.setdefault(task, []).append(_in_words(each))
-    return [
-        (task, *tasks.get(task, (None, None)), "; ".join(said[task]) if task in said else None)
-        for task in dict.fromkeys([*tasks, *said])
-    ]
+def _rows(notes: Iterable[RolloutNote | TaskNote]) -> list[dict[str, object]]:
+    return [msgspec.structs.asdict(note) for note in notes]
 
 
 def _in_words(note: TaskNote) -> str:
     """`test 1: bad, 'not in the prompt'`."""
     parts = [*([note.judgement] if note.judgement else []), *note.tags, *([repr(note.note)] if note.note else [])]
     return f"test {note.test}: {', '.join(parts)}"
-
-
-def _table(rows: Sequence[tuple[object, ...]], schema: pa.Schema) -> pa.Table:
-    columns = zip(*rows, strict=True) if rows else ((),) * len(schema)
-    return pa.table([pa.array(column, field.type) for column, field in zip(columns, schema, strict=True)], schema)

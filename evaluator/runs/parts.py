@@ -45,7 +45,6 @@ class Rows:
     def __init__(self, columns: Sequence[Column[Any]]) -> None:
         self._columns = columns
         self._values: list[list[Any]] = [[] for _ in columns]
-        self.rows = 0
         self.bytes = 0
 
     def add(self, record: object) -> None:
@@ -54,7 +53,6 @@ class Rows:
             if isinstance(value, str):
                 self.bytes += len(value)
             values.append(value)
-        self.rows += 1
 
     def table(self) -> pa.Table:
         arrays = [arrow_array(v, _ARROW_TYPES[c.type]) for c, v in zip(self._columns, self._values, strict=True)]
