@@ -99,7 +99,7 @@ def grade(
 ) -> int:
     """Grade rollouts and keep the grades as a run."""
     from evaluator.commands import grading
-    from evaluator.commands.given_files import grader_text, preamble_text
+    from evaluator.commands.given_files import dataset_for, grader_text, preamble_text
     from evaluator.file_grading import grade_file
     from evaluator.formats.readings import map_of
     from evaluator.formats.sources import resolve
@@ -117,7 +117,7 @@ def grade(
     job = partial(
         grade_file,
         files,
-        dataset or grading.dataset_for(files, format_, grader, out if resume or only else None),
+        dataset or dataset_for(files, format_, grader, out if resume or only else None),
         out=out,
         workers=workers,
         engine=engine,

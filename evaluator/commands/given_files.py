@@ -22,25 +22,29 @@ from evaluator.formats.nemo_gym_sidecars import (
     tasks_file,
 )
 from evaluator.formats.source import source_of
-from evaluator.graders import get_grader
+from evaluator.graders import get_grader, needs_tasks
 from evaluator.graders.spec import anchored
 from evaluator.import_headers import LIVECODEBENCH
 from evaluator.model import JsonValue
+from evaluator.runs.files import is_run, read_manifest
 
-_MISSING = "Missing option '--dataset'"
 
+def dataset_for(rollouts: list[Source], format_name: str | None, grader: str | None, run: Path | None) -> Path | None:
+    """The tasks where no `--dataset` was given: None for those in the rollouts' own rows.
 
-def required_dataset(rollouts: Source, format_name: str | None) -> Path:
-    """The tasks of rollouts when `--dataset` is not given. Raises `CommandError` if none are found."""
-    found = found_dataset(rollouts, format_name)
-    if found is not None:
-        return found
-    if Role.ROLLOUTS not in roles_of(rollouts.path, format_name):
-        raise CommandError(f"{_MISSING} (see rollscope grade --help)")
-    expected = materialized_inputs_path(rollouts.path)
-    raise CommandError(
-        f"{_MISSING}: the rollouts have no tests, and there is no {expected} (see rollscope grade --help)"
-    )
+    `run`: the run to resume, whose grader holds if no other is given. Raises `CommandError` where a grader that needs
+    tasks has none.
+    """
+    if grader is None and run is not None and is_run(run):
+        grader = read_manifest(run).options.grader
+    path = rollouts[0].path
+    found = found_dataset(rollouts[0], format_name) if len(rollouts) == 1 else None
+    if found is None and needs_tasks(grader_text(grader)):
+        missing = "Missing option '--dataset'"
+        if len(rollouts) == 1 and Role.ROLLOUTS in roles_of(path, format_name):
+            missing += f": the rollouts have no tests, and there is no {materialized_inputs_path(path)}"
+        raise CommandError(f"{missing} (see rollscope grade --help)")
+    return None if found == path else found
 
 
 def found_dataset(rollouts: FileLike, format_name: str | None = None) -> Path | None:

@@ -84,67 +84,6 @@ def parquet_writer(path: Path, columns: Sequence[Column[Any]]) -> pq.ParquetWrit
     return pq.ParquetWriter(path, _schema(columns), compression="zstd", use_dictionary=repeated)
 
 
-_MADE_ROLLOUTS: Final = _schema(made_by_workers(ROLLOUT_COLUMNS))
-_MADE_CASES: Final = _schema(CASE_COLUMNS)
-
-
-class Part:
-    """Rows for one part, as batches of columns."""
-
-    def __init__(self, origin: Origin) -> None:
-        self._origin = origin
-        self._places: list[int] = []
-        self._rollouts: list[pa.RecordBatch] = []
-        self._cases: list[pa.RecordBatch] = []
-        self.bytes = 0
-
-    @property
-    def rows(self) -> int:
-        """How many rollouts."""
-        return len(self._places)
-
-    def add(self, rows: Sequence[int], columns: Columns) -> None:
-        """Adds a batch of rollouts, which have these ordinals in their file. Raises `pa.ArrowInvalid`."""
-        rollouts, cases = columns
-        self._rollouts.append(pa.ipc.read_record_batch(pa.py_buffer(rollouts), _MADE_ROLLOUTS))
-        self._cases.append(pa.ipc.read_record_batch(pa.py_buffer(cases), _MADE_CASES))
-        self._places.extend(rows)
-        self.bytes += len(rollouts) + len(cases)
-
-    def last_layers(self) -> tuple[str, ...]:
-        """The sandbox layers of the last rollout."""
-        return tuple(self._rollouts[-1].column("layers")[-1].as_py() or ())
-
-    def write(self, run: Path, ordinal: int) -> None:
-        """Puts both files in place. Raises `OSError`."""
-        cases = pa.Table.from_batches(self._cases, _MADE_CASES)
-        rollouts = pa.Table.from_batches(self._rollouts, _MADE_ROLLOUTS)
-        given = {
-            "row": pa.array(self._places, pa.int64()),
-            "dataset_hash": pa.repeat(pa.scalar(self._origin.dataset_hash, pa.string()), self.rows),
-            "evaluator_version": pa.repeat(pa.scalar(self._origin.evaluator_version, pa.string()), self.rows),
-        }
-        for place, column in enumerate(ROLLOUT_COLUMNS):
-            if column.name in given:
-                rollouts = rollouts.add_column(place, column.name, given[column.name])
-        for table, columns, rows in (("cases", CASE_COLUMNS, cases), ("rollouts", ROLLOUT_COLUMNS, rollouts)):
-            with replacing(part_path(run, table, ordinal)) as path, parquet_writer(path, columns) as writer:
-                writer.write_table(rows)
-
-
-def recover(run: Path) -> None:
-    """Makes the parts that a killed writer had only in its journal. To be called while nobody else writes."""
-    for ordinal, path in journals(run):
-        found = None if part_path(run, "rollouts", ordinal).exists() else read_journal(path)
-        if found is not None:
-            part = Part(found[0])
-            for entry in found[1]:
-                part.add(entry.rows, (entry.rollouts, entry.cases))
-            if part.rows:
-                part.write(run, ordinal)
-        path.unlink()
-
-
 _PREFIX: Final = ".journal-"
 _HEAD: Final = struct.Struct("<II")  # length, checksum
 _LAYOUT: Final = hashlib.sha256(
@@ -169,30 +108,96 @@ class Entry(msgspec.Struct, array_like=True):
     cases: bytes
 
 
-class Journal:
-    """The journal for one part. The file is made with the first batch."""
+_MADE_ROLLOUTS: Final = _schema(made_by_workers(ROLLOUT_COLUMNS))
+_MADE_CASES: Final = _schema(CASE_COLUMNS)
+
+
+class Part:
+    """Rows for one part, as batches of columns, and the journal that has them until the part is in place."""
 
     def __init__(self, run: Path, ordinal: int, origin: Origin) -> None:
-        self._path = run / f"{_PREFIX}{ordinal:05d}"
+        self._run = run
+        self._ordinal = ordinal
         self._origin = origin
-        self._descriptor: int | None = None
+        self._places: list[int] = []
+        self._rollouts: list[pa.RecordBatch] = []
+        self._cases: list[pa.RecordBatch] = []
+        self._journal: int | None = None
+        """The file's descriptor; it is made with the first batch."""
+        self.bytes = 0
+
+    @property
+    def rows(self) -> int:
+        """How many rollouts."""
+        return len(self._places)
 
     def add(self, rows: Sequence[int], columns: Columns) -> None:
-        """Writes a batch. Raises `OSError`."""
+        """Adds a batch of rollouts, which have these ordinals in their file; it is on disk when this returns.
+
+        Raises `OSError` and `pa.ArrowInvalid`.
+        """
         frame = _frame(Entry(list(rows), *columns))
-        if self._descriptor is None:
-            self._descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o666)
+        if self._journal is None:
+            self._journal = os.open(self._journal_path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o666)
             frame = _frame(self._origin) + frame
         view = memoryview(frame)
         while view:
-            view = view[os.write(self._descriptor, view) :]
+            view = view[os.write(self._journal, view) :]
+        self.take(rows, columns)
 
-    def remove(self) -> None:
-        """The part is in place, or nobody wants it."""
-        if self._descriptor is not None:
-            os.close(self._descriptor)
-            self._descriptor = None
-            self._path.unlink(missing_ok=True)
+    def take(self, rows: Sequence[int], columns: Columns) -> None:
+        """The same for a batch that a journal has. Raises `pa.ArrowInvalid`."""
+        rollouts, cases = columns
+        self._rollouts.append(pa.ipc.read_record_batch(pa.py_buffer(rollouts), _MADE_ROLLOUTS))
+        self._cases.append(pa.ipc.read_record_batch(pa.py_buffer(cases), _MADE_CASES))
+        self._places.extend(rows)
+        self.bytes += len(rollouts) + len(cases)
+
+    @property
+    def _journal_path(self) -> Path:
+        return self._run / f"{_PREFIX}{self._ordinal:05d}"
+
+    def forget(self) -> None:
+        """Removes the journal: the part is in place, or nobody wants it."""
+        if self._journal is not None:
+            os.close(self._journal)
+            self._journal = None
+            self._journal_path.unlink(missing_ok=True)
+
+    def last_layers(self) -> tuple[str, ...]:
+        """The sandbox layers of the last rollout."""
+        return tuple(self._rollouts[-1].column("layers")[-1].as_py() or ())
+
+    def write(self) -> None:
+        """Puts both files in place. Raises `OSError`."""
+        cases = pa.Table.from_batches(self._cases, _MADE_CASES)
+        rollouts = pa.Table.from_batches(self._rollouts, _MADE_ROLLOUTS)
+        given = {
+            "row": pa.array(self._places, pa.int64()),
+            "dataset_hash": pa.repeat(pa.scalar(self._origin.dataset_hash, pa.string()), self.rows),
+            "evaluator_version": pa.repeat(pa.scalar(self._origin.evaluator_version, pa.string()), self.rows),
+        }
+        for place, column in enumerate(ROLLOUT_COLUMNS):
+            if column.name in given:
+                rollouts = rollouts.add_column(place, column.name, given[column.name])
+        for table, columns, rows in (("cases", CASE_COLUMNS, cases), ("rollouts", ROLLOUT_COLUMNS, rollouts)):
+            target = part_path(self._run, table, self._ordinal)
+            with replacing(target) as path, parquet_writer(path, columns) as writer:
+                writer.write_table(rows)
+        self.forget()
+
+
+def recover(run: Path) -> None:
+    """Makes the parts that a killed writer had only in its journal. To be called while nobody else writes."""
+    for ordinal, path in journals(run):
+        found = None if part_path(run, "rollouts", ordinal).exists() else read_journal(path)
+        if found is not None:
+            part = Part(run, ordinal, found[0])
+            for entry in found[1]:
+                part.take(entry.rows, (entry.rollouts, entry.cases))
+            if part.rows:
+                part.write()
+        path.unlink()
 
 
 def journals(run: Path) -> Iterator[tuple[int, Path]]:

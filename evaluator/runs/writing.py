@@ -34,11 +34,10 @@ from evaluator.runs.files import (
     reserve_space,
     write_manifest,
 )
-from evaluator.runs.parts import Journal, Origin, Part, Rows, parquet_writer, recover
+from evaluator.runs.parts import Origin, Part, Rows, parquet_writer, recover
 from evaluator.runs.schema import TASK_COLUMNS, Manifest, RunState, TaskRow, sample_key
 
 with needs("runs", "a run needs pyarrow and duckdb"):
-    import pyarrow as pa
     import pyarrow.parquet as pq
 
 PART_ROWS: Final = 1_000
@@ -134,8 +133,7 @@ class RunWriter:
         """
         with self._reporting():
             self._tasks.finish()
-            self._journal.add(rows, columns)
-        self._part.add(rows, columns)
+            self._part.add(rows, columns)
         counts = self.manifest.counts
         counts["rollouts"] = counts.get("rollouts", 0) + len(rows)
         for verdict, count in verdicts.items():
@@ -146,8 +144,7 @@ class RunWriter:
 
     def _begin_part(self) -> None:
         origin = Origin(self.manifest.dataset_hash, self.manifest.evaluator_version)
-        self._part = Part(origin)
-        self._journal = Journal(self.path, self._next_part, origin)
+        self._part = Part(self.path, self._next_part, origin)
 
     def flush(self) -> None:
         """Write what has been added, so that readers see it. Raises `RunError` if it can't be written."""
@@ -156,8 +153,7 @@ class RunWriter:
 
     def _flush(self) -> None:
         if self._part.rows:
-            self._part.write(self.path, self._next_part)
-            self._journal.remove()
+            self._part.write()
             self._next_part += 1
             self._begin_part()
             write_manifest(self.path, self.manifest)
@@ -205,7 +201,7 @@ class RunWriter:
             self.close("stopped")
             return
         self._closed = True
-        self._journal.remove()
+        self._part.forget()
         self._tasks.abandon()
         release_space(self.path)
         for name in ("rollouts", "cases"):
@@ -234,12 +230,7 @@ class RunWriter:
 
 def graded_samples(run: Path) -> set[int]:
     """The keys of the samples that have a grade in a run; 8 bytes each, however long their names."""
-    keys: set[int] = set()
-    for ordinal in part_ordinals(run, "rollouts"):
-        table = pq.read_table(part_path(run, "rollouts", ordinal), columns=["task_id", "sample_id"])
-        pairs = zip(table["task_id"].to_pylist(), table["sample_id"].to_pylist(), strict=True)
-        keys.update(sample_key(task_id, sample_id) for task_id, sample_id in pairs)
-    return keys
+    return {sample_key(*ids) for _, rows in _stored(run, "task_id", "sample_id") for ids in rows}
 
 
 class _TaskFile:
@@ -325,10 +316,8 @@ def _exact_counts(run: Path, regraded_from: int | None) -> dict[str, int]:
     """Counts by verdict. For a sample that occurs twice, the part with the highest ordinal counts."""
     newer: set[int] = set()
     counts: dict[str, int] = {"rollouts": 0}
-    for ordinal in reversed(part_ordinals(run, "rollouts")):
-        path = part_path(run, "rollouts", ordinal)
-        table = pq.read_table(path, columns=["task_id", "sample_id", "verdict"])
-        for task_id, sample_id, verdict in _rows(table):
+    for ordinal, rows in _stored(run, "task_id", "sample_id", "verdict"):
+        for task_id, sample_id, verdict in rows:
             if regraded_from is not None:
                 key = sample_key(task_id, sample_id)
                 if key in newer:
@@ -340,5 +329,8 @@ def _exact_counts(run: Path, regraded_from: int | None) -> dict[str, int]:
     return counts
 
 
-def _rows(table: pa.Table) -> Iterable[tuple[Any, ...]]:
-    return zip(*(column.to_pylist() for column in table.columns), strict=True)
+def _stored(run: Path, *columns: str) -> Iterator[tuple[int, Iterable[tuple[Any, ...]]]]:
+    """The ordinal of each part and some columns of its rollouts, the last part first."""
+    for ordinal in reversed(part_ordinals(run, "rollouts")):
+        table = pq.read_table(part_path(run, "rollouts", ordinal), columns=list(columns))
+        yield ordinal, zip(*(column.to_pylist() for column in table.columns), strict=True)
