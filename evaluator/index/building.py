@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Final
 
 import msgspec
+import pyarrow as pa
+import pyarrow.parquet as pq
 
-from evaluator.extras import needs
 from evaluator.formats import FormatError
 from evaluator.formats.file_layout import layout_of, no_rows
 from evaluator.formats.problems import Problem
@@ -49,10 +50,6 @@ from evaluator.runs.files import (
     part_path,
 )
 from evaluator.user_files import replacing
-
-with needs("runs", "an index needs pyarrow and duckdb"):
-    import pyarrow as pa
-    import pyarrow.parquet as pq
 
 PART_ROWS: Final = 50_000
 """Rows that are written at once, where so many are new."""

@@ -11,7 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar, Final
 
-from evaluator.extras import needs
+import duckdb
+
 from evaluator.formats.problems import Problem
 from evaluator.index.scanning import COLUMNS
 from evaluator.index.state import RolloutSource, State, folder_of, kept_problems, read_state
@@ -21,9 +22,6 @@ from evaluator.model import Task
 from evaluator.runs.files import RunError, part_path
 from evaluator.runs.reading import Run, no_rows, quoted
 from evaluator.runs.schema import MAX_PROBLEMS, TABLES, Manifest, sql_type
-
-with needs("runs", "an index needs pyarrow and duckdb"):
-    import duckdb
 
 UNVERIFIED: Final = "the grade is the one that it came with: nothing was run"
 _COLUMNS: Final = TABLES["rollouts"]

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import msgspec
+import pyarrow as pa
 
-from evaluator.extras import needs
 from evaluator.formats.containers import MAX_ROW_BYTES
 from evaluator.formats.loader import own_number
 from evaluator.formats.problems import Problem, snippet_of
@@ -22,9 +22,6 @@ from evaluator.index.rows_of import RowReader
 from evaluator.model import Rollout, Verdict
 from evaluator.recorded import recorded_grade
 from evaluator.runs.parts import arrow_array
-
-with needs("runs", "an index needs pyarrow and duckdb"):
-    import pyarrow as pa
 
 _READ_BYTES: Final = 1 << 20
 

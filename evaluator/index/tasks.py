@@ -10,9 +10,11 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, Final
 
+import duckdb
 import msgspec
+import pyarrow as pa
+import pyarrow.parquet as pq
 
-from evaluator.extras import needs
 from evaluator.formats.file_layout import FileLayout, layout_of, tasks_of
 from evaluator.formats.json_text import JsonError, decode_json
 from evaluator.formats.loader import load_tasks
@@ -26,11 +28,6 @@ from evaluator.runs.parts import Rows
 from evaluator.runs.reading import add_function, quoted
 from evaluator.runs.schema import TASK_COLUMNS, Column, TaskRow, encoded, safe_text
 from evaluator.user_files import cache_folder, replacing
-
-with needs("runs", "an index needs pyarrow and duckdb"):
-    import duckdb
-    import pyarrow as pa
-    import pyarrow.parquet as pq
 
 CasesOf = Callable[[Task], Sequence[TestCase]]
 """The test cases of a task as its grader runs them."""

@@ -10,10 +10,10 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Final
 
+import duckdb
 import msgspec
 
 from evaluator.extraction import Extraction, extract
-from evaluator.extras import needs
 from evaluator.formats.problems import FormatError
 from evaluator.index.building import reader_of
 from evaluator.index.state import State, kept_path
@@ -21,9 +21,6 @@ from evaluator.model import Mode, Rollout, Task
 from evaluator.runs.files import RunError
 from evaluator.runs.reading import add_function
 from evaluator.runs.schema import metadata_json, safe_text
-
-with needs("runs", "an index needs pyarrow and duckdb"):
-    import duckdb
 
 PLACE: Final = ("file", "at", "size", "nth")
 """The columns that say where a rollout is."""

@@ -16,13 +16,10 @@ from pathlib import Path
 from typing import Final
 
 import msgspec
+import pyarrow as pa
 
-from evaluator.extras import needs
 from evaluator.index.rows_of import RowReader
 from evaluator.index.scanning import Found, Scanned, Span, scan
-
-with needs("runs", "an index needs pyarrow and duckdb"):
-    import pyarrow as pa
 
 SPAN_BYTES: Final = 4 << 20
 ALONE_BYTES: Final = 12 << 20
