@@ -7,7 +7,7 @@ text is read from the source's file, and only for the rows whose text is needed.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import ClassVar, Final
 
@@ -21,16 +21,12 @@ from evaluator.index.texts import PLACE, Texts
 from evaluator.model import Task
 from evaluator.runs.files import RunError, part_path
 from evaluator.runs.reading import Run, no_rows, quoted
-from evaluator.runs.schema import MAX_PROBLEMS, TABLES, Manifest, sql_type
+from evaluator.runs.schema import MAX_PROBLEMS, Manifest, columns_sql
 
 UNVERIFIED: Final = "the grade is the one that it came with: nothing was run"
-_COLUMNS: Final = TABLES["rollouts"]
 _OWN: Final = set(COLUMNS)
-_TEXTS: Final = {
-    "completion": "completion_of", "code": "code_of", "kind": "kind_of", "line_offset": "line_offset_of",
-    "extracted_from": "extracted_from_of",
-    "metadata": "metadata_of",
-}  # fmt: skip
+_TEXTS: Final = {"completion", "code", "kind", "line_offset", "extracted_from", "metadata"}
+"""Read from the source's file by the functions `completion_of` and so on, of `Texts`."""
 _CONSTANT: Final = {
     "verified": "false", "unverified_reason": f"'{UNVERIFIED}'", "grader": "'stored'",
     "tests_passed": "0", "tests_total": "0",
@@ -85,7 +81,7 @@ class IndexedFile(Run):
         """With `parts`, `rollouts` also has the columns that say where a rollout is in its file."""
         files = self._paths(self.parts)
         self.texts.offer(connection)
-        connection.execute(f"CREATE VIEW rollouts AS {_rollouts(files, _TEXTS, parts=parts)}")
+        connection.execute(f"CREATE VIEW rollouts AS {_rollouts(files, texts=True, parts=parts)}")
         connection.execute(f"CREATE VIEW cases AS {no_rows('cases', parts=parts)}")
         if self._tasks is None:
             connection.execute(f"CREATE VIEW tasks AS {_tasks_of_rollouts(files)}")
@@ -96,7 +92,7 @@ class IndexedFile(Run):
     def view_parts(self, connection: duckdb.DuckDBPyConnection, ordinals: Sequence[int], among: Sequence[int]) -> None:
         """As `Run.view_parts`, with null for all texts, and `length`."""
         del among
-        rows = _rollouts(self._paths(ordinals), {}, parts=True)
+        rows = _rollouts(self._paths(ordinals), texts=False, parts=True)
         connection.execute(f"CREATE OR REPLACE TEMP VIEW part_rollouts AS {rows}")
         connection.execute(f"CREATE OR REPLACE TEMP VIEW part_cases AS {no_rows('cases', parts=True)}")
 
@@ -114,16 +110,16 @@ class IndexedFile(Run):
         return super().tasks()
 
 
-def _rollouts(files: list[Path], texts: Mapping[str, str], *, parts: bool) -> str:
-    names = [f'{_value(column.name, texts)}::{sql_type(column.type)} AS "{column.name}"' for column in _COLUMNS]
+def _rollouts(files: list[Path], *, texts: bool, parts: bool) -> str:
+    names = columns_sql("rollouts", lambda name: _value(name, texts=texts))
     names += [_AT, '"length"', "_part AS part_file"] if parts else []
     return f"SELECT {', '.join(names)} FROM {_read(files)}"  # noqa: S608
 
 
-def _value(name: str, texts: Mapping[str, str]) -> str:
+def _value(name: str, *, texts: bool) -> str:
     if name in _OWN or name == "row":
         return f'"{name}"'
-    return f"{texts[name]}({_AT})" if name in texts else _CONSTANT.get(name, "NULL")
+    return f"{name}_of({_AT})" if texts and name in _TEXTS else _CONSTANT.get(name, "NULL")
 
 
 def _tasks_of_rollouts(files: list[Path]) -> str:
@@ -132,7 +128,7 @@ def _tasks_of_rollouts(files: list[Path]) -> str:
         "task_id": "task_id", "mode": "'answer'", "prompt": f"prompt_of({', '.join(f'p.{n}' for n in PLACE)})",
         "tests_total": "0", "task": "json_object('task_id', task_id, 'mode', 'answer')",
     }  # fmt: skip
-    names = ", ".join(f'{own.get(c.name, "NULL")}::{sql_type(c.type)} AS "{c.name}"' for c in TABLES["tasks"])
+    names = ", ".join(columns_sql("tasks", lambda name: own.get(name, "NULL")))
     place = ", ".join(f'{name} := "{name}"' for name in PLACE)
     return f"""SELECT {names} FROM (
         SELECT task_id, arg_min(struct_pack({place}), "row") AS p FROM {_read(files)} GROUP BY task_id)"""  # noqa: S608

@@ -148,6 +148,12 @@ def note_size(file: FileState) -> None:
     file.size, file.mtime_ns, file.inode = now.st_size, now.st_mtime_ns, now.st_ino
 
 
+def read_at(path: str, at: int, size: int) -> bytes:
+    """So many bytes of a file from a place on. Raises `OSError`."""
+    with Path(path).open("rb", buffering=0) as file:
+        return os.pread(file.fileno(), size, at)
+
+
 def ends_of(path: str, done: int) -> tuple[str, str]:
     """Hashes of the first bytes and of the last before `done`. Raises `OSError`."""
     with Path(path).open("rb") as file:

@@ -21,7 +21,7 @@ from evaluator.formats.loader import load_tasks
 from evaluator.formats.problems import FormatError
 from evaluator.formats.registry import Role
 from evaluator.index.scanning import Found, Span, lines
-from evaluator.index.state import VERSION
+from evaluator.index.state import VERSION, read_at
 from evaluator.model import RecordError, Task, TestCase
 from evaluator.runs.files import RunError, forget_unused
 from evaluator.runs.parts import Rows
@@ -84,10 +84,7 @@ class IndexedTasks:
         """The task at a place. Raises `RunError` if the file has changed."""
         path = self.dataset.path if self._in_place else str(self._kept)
         try:
-            with Path(path).open("rb") as file:
-                file.seek(at)
-                data = file.read(size)
-            return self._read(data)
+            return self._read(read_at(path, at, size))
         except (OSError, JsonError, RecordError, msgspec.DecodeError) as error:
             raise RunError(f"{path}: has changed since it was opened ({error}): load the page again") from None
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Final
@@ -16,7 +16,7 @@ import msgspec
 from evaluator.extraction import Extraction, extract
 from evaluator.formats.problems import FormatError
 from evaluator.index.building import reader_of
-from evaluator.index.state import State, kept_path
+from evaluator.index.state import State, kept_path, read_at
 from evaluator.model import Mode, Rollout, Task
 from evaluator.runs.files import RunError
 from evaluator.runs.reading import add_function
@@ -28,12 +28,12 @@ _KEPT_BYTES: Final = 16 << 20
 """Of the rows last read: DuckDB asks for one text of 2,048 rows, then for the next text of the same rows."""
 
 
+@dataclass(frozen=True)
 class Sample:
     """A rollout, and the prompt if its row has it."""
 
-    def __init__(self, rollout: Rollout, prompt: str) -> None:
-        self.rollout = rollout
-        self.prompt = prompt
+    rollout: Rollout
+    prompt: str
 
     @cached_property
     def extraction(self) -> Extraction:
@@ -77,12 +77,7 @@ class Texts:
     def _read(self, file: int, at: int, size: int) -> list[Sample]:
         path = self._paths[file]
         try:
-            descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-            try:
-                data = os.pread(descriptor, size, at)
-            finally:
-                os.close(descriptor)
-            return [Sample(*each) for each in self._readers[file].samples(data)]
+            return [Sample(*each) for each in self._readers[file].samples(read_at(path, at, size))]
         except (OSError, FormatError, msgspec.DecodeError) as error:
             raise RunError(f"{path}: has changed since it was opened ({error}): load the page again") from None
 

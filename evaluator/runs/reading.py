@@ -21,7 +21,7 @@ import msgspec
 from evaluator.extras import needs
 from evaluator.model import Task
 from evaluator.runs.files import TASKS, QueryError, RunError, RunLock, is_run, part_ordinals, part_path, read_manifest
-from evaluator.runs.schema import TABLES, BadLine, Manifest, sample_key, sql_type
+from evaluator.runs.schema import BadLine, Manifest, columns_sql, sample_key
 from evaluator.runs.writing import RunWriter
 
 with needs("runs", "a run needs pyarrow and duckdb"):
@@ -208,8 +208,7 @@ def _select(table: str, paths: list[Path], stored: list[dict[str, str]], newer: 
     if not paths:
         return no_rows(table, parts=parts)
     known = {name for columns in stored for name in columns}
-    found = [(f'"{column.name}"' if column.name in known else "NULL", column) for column in TABLES[table]]
-    names = ", ".join(f'{value}::{sql_type(column.type)} AS "{column.name}"' for value, column in found)
+    names = ", ".join(columns_sql(table, lambda name: f'"{name}"' if name in known else "NULL"))
     names += ", _part AS part_file" if parts else ""
     # To match the parts' columns by name, with the wider type, DuckDB opens every part for each query.
     by_name = any(each != stored[0] for each in stored)
@@ -225,7 +224,7 @@ def _select(table: str, paths: list[Path], stored: list[dict[str, str]], newer: 
 
 def no_rows(table: str, *, parts: bool) -> str:
     """The SQL of a view with a table's columns and nothing in them."""
-    names = [f'NULL::{sql_type(column.type)} AS "{column.name}"' for column in TABLES[table]]
+    names = columns_sql(table, lambda _: "NULL")
     names += ["NULL::VARCHAR AS part_file"] if parts else []
     return f"SELECT {', '.join(names)} WHERE false"
 

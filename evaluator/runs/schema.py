@@ -316,3 +316,8 @@ def column_names(table: str) -> list[str]:
 def sql_type(arrow_type: str) -> str:
     """DuckDB's name of a column's type."""
     return _SQL_TYPES[arrow_type]
+
+
+def columns_sql(table: str, value: Callable[[str], str]) -> list[str]:
+    """The columns of a view: of `rollouts`, `cases` or `tasks`, where `value` gives the SQL of each by its name."""
+    return [f'{value(column.name)}::{sql_type(column.type)} AS "{column.name}"' for column in TABLES[table]]
