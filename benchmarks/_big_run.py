@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -22,6 +24,7 @@ from evaluator.model import (
     Traceback,
     Verdict,
 )
+from evaluator.runs.columns import columns_of
 from evaluator.runs.reading import Manifest, RunWriter
 
 TESTS = 10
@@ -58,8 +61,12 @@ def write(path: Path, rollouts: int, samples: int = SAMPLES) -> Path:
     with RunWriter.create(path, manifest) as writer:
         for task in tasks:
             writer.add_task(task, task.cases)
-        for row, (rollout, grade) in enumerate(_graded(tasks, rollouts, samples, draw)):
-            writer.add(rollout, grade, row)
+        graded = enumerate(_graded(tasks, rollouts, samples, draw))
+        while batch := list(itertools.islice(graded, 64)):
+            places, pairs = zip(*batch, strict=True)
+            completions, grades = zip(*pairs, strict=True)
+            verdicts = Counter(grade.verdict.value for grade in grades)
+            writer.add_columns(places, columns_of(completions, grades), verdicts)
         writer.close("finished")
     return path
 

@@ -23,7 +23,7 @@ import msgspec
 from evaluator.extras import needs
 from evaluator.formats import known_formats
 from evaluator.index import IndexedFile, Opening
-from evaluator.index.workers import start_module
+from evaluator.index.workers import start_main
 from evaluator.runs.export import write_batches
 from evaluator.runs.files import QueryError
 from evaluator.runs.reading import Run, one_line, select
@@ -76,9 +76,8 @@ class _Question(msgspec.Struct, frozen=True):
     bounds: Bounds
 
 
-class _Answer(msgspec.Struct, frozen=True):
-    written: Written | None = None
-    error: str = ""
+_Answer = Written | str
+"""A text says what is wrong."""
 
 
 def query(
@@ -110,7 +109,7 @@ def query(
 
 def _output(question: bytes, bounds: Bounds, tell: Callable[[float], object]) -> bytes:
     """What the process writes; b"" if it died. Raises `QueryError` when its time is over."""
-    process = start_module("evaluator.bounded_query", stderr=subprocess.DEVNULL)
+    process = start_main("evaluator.bounded_query", stderr=subprocess.DEVNULL)
     assert process.stdin is not None
     assert process.stdout is not None
     try:
@@ -148,32 +147,33 @@ def _read(output: int, bounds: Bounds, tell: Callable[[float], object]) -> bytes
 
 def _answer(output: bytes, bounds: Bounds) -> Written:
     try:
-        answer = msgspec.json.decode(output, type=_Answer)
+        answer: _Answer = msgspec.json.decode(output, type=_Answer)
     except msgspec.DecodeError:  # killed by a limit of memory that DuckDB does not count
-        answer = _Answer(error=_too_large(bounds))
-    if answer.written is None:
-        raise QueryError(answer.error)
-    return answer.written
+        answer = _too_large(bounds)
+    if isinstance(answer, str):
+        raise QueryError(answer)
+    return answer
 
 
 def _too_large(bounds: Bounds) -> str:
     return f"the statement needs more than {bounds.memory_mb} MB, the limit: read fewer rows or columns"
 
 
-def _main() -> None:
+def main() -> None:
     """The process: reads a question, writes an answer."""
     question = msgspec.json.decode(sys.stdin.buffer.read(), type=_Question)
     sys.stdout.buffer.write(b" ")  # ready; JSON may begin with a blank
     sys.stdout.buffer.flush()
     signal.alarm(int(question.bounds.seconds) + _GRACE_S)
     os.nice(_NICE)
+    answer: _Answer
     try:
-        answer = _Answer(_written(question))
+        answer = _written(question)
     except MemoryError:
-        answer = _Answer(error=_too_large(question.bounds))
+        answer = _too_large(question.bounds)
     except Exception as error:  # of DuckDB, of a file, or of a value whose type a file can't have
         said = one_line(error) if isinstance(error, duckdb.Error) else " ".join(str(error).split())
-        answer = _Answer(error=_too_large(question.bounds) if _OUT_OF_MEMORY in said else said)
+        answer = _too_large(question.bounds) if _OUT_OF_MEMORY in said else said
     sys.stdout.buffer.write(msgspec.json.encode(answer))
 
 
@@ -195,7 +195,7 @@ def _opened(run: str | Opening) -> Run:
     from evaluator.graders import shown_cases  # only here: it takes a moment
 
     known_formats()  # so that what reading a row needs is loaded before the memory is limited
-    return IndexedFile.reopened(run, lambda task: shown_cases(task, None))
+    return IndexedFile.of(*run, lambda task: shown_cases(task, None))
 
 
 def _limit_memory(bounds: Bounds) -> None:
@@ -224,7 +224,3 @@ class _Rows:
             left -= min(left, batch.num_rows)
             if self._file.tell() >= self._bounds.result_mb << 20:
                 self.more = True
-
-
-if __name__ == "__main__":
-    _main()

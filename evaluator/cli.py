@@ -15,10 +15,10 @@ from typing import Annotated, Literal
 import typer
 
 from evaluator import long_numbers
-from evaluator.commands.app import App
 from evaluator.commands.failure import CommandError, Exit, fail, report
 from evaluator.commands.options import (
     AddressOption,
+    App,
     CacheOption,
     DatasetFormatOption,
     DatasetMapOption,
@@ -54,20 +54,15 @@ def grade(
     ],
     *,
     dataset: Annotated[
-        Path | None,
-        typer.Option("--dataset", help="File of tasks with test cases. [nemo_gym: looked for next to the rollouts]"),
+        Path | None, typer.Option(help="File of tasks with test cases. [nemo_gym: looked for next to the rollouts]")
     ] = None,
-    out: Annotated[
-        Path | None, typer.Option("--out", help="The run's directory. [default: runs/<stem>-<UTC time>]")
-    ] = None,
+    out: Annotated[Path | None, typer.Option(help="The run's directory. [default: runs/<stem>-<UTC time>]")] = None,
     workers: WorkersOption = None,
     engine: EngineOption = "local",
     address: AddressOption = None,
-    timeout: Annotated[
-        float | None, typer.Option("--timeout", help="Wall and CPU seconds per test case. [default: 10]")
-    ] = None,
+    timeout: Annotated[float | None, typer.Option(help="Wall and CPU seconds per test case. [default: 10]")] = None,
     memory: MemoryOption = None,
-    checker: Annotated[str | None, typer.Option("--checker", help="Comparison rule. [default: the task's]")] = None,
+    checker: Annotated[str | None, typer.Option(help="Comparison rule. [default: the task's]")] = None,
     grader: GraderOption = None,
     preamble: PreambleOption = None,
     fail_fast: Annotated[
@@ -75,8 +70,7 @@ def grade(
     ] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Resume the run in --out.")] = False,
     only: Annotated[
-        str | None,
-        typer.Option("--only", help="Regrade rollouts with these verdicts (a,b) or that match this SQL condition."),
+        str | None, typer.Option(help="Regrade rollouts with these verdicts (a,b) or that match this SQL condition.")
     ] = None,
     format_: FormatOption = None,
     map_: MapOption = None,
@@ -87,8 +81,7 @@ def grade(
         Literal["completion", "test"], typer.Option(help="A fresh process for each completion or each test case.")
     ] = "completion",
     sandbox: Annotated[
-        Literal["strict", "degraded"],
-        typer.Option(help="Run only if the sandbox is proved, or with whatever works."),
+        Literal["strict", "degraded"], typer.Option(help="Run only if the sandbox is proved, or with whatever works.")
     ] = "strict",
     python: PythonOption = None,
     cache: CacheOption = None,
@@ -98,7 +91,8 @@ def grade(
     json: JsonFlag = False,
 ) -> int:
     """Grade rollouts and keep the grades as a run."""
-    from evaluator.commands import grader_option, grading, preamble_option
+    from evaluator.commands import grading
+    from evaluator.commands.given_files import dataset_for, grader_text, preamble_text
     from evaluator.file_grading import grade_file
     from evaluator.formats.readings import map_of
     from evaluator.formats.sources import resolve
@@ -108,15 +102,15 @@ def grade(
         raise CommandError("--resume and --only need an existing run: name it with --out RUN")
     files = resolve(rollouts, remote=True)
     options = Options(
-        limits=limits_of(timeout, memory), checker=checker, grader=grader_option.grader_text(grader),
-        preamble=preamble_option.preamble_text(preamble), fail_fast=fail_fast, isolation=isolation,
+        limits=limits_of(timeout, memory), checker=checker, grader=grader_text(grader),
+        preamble=preamble_text(preamble), fail_fast=fail_fast, isolation=isolation,
         unverified=unverified, disagreement=disagreement, unfinished_thinking=unfinished_thinking,
         sandbox=Settings(strictness=sandbox, python=python),
     )  # fmt: skip
     job = partial(
         grade_file,
         files,
-        dataset or grading.dataset_for(files, format_, grader, out if resume or only else None),
+        dataset or dataset_for(files, format_, grader, out if resume or only else None),
         out=out,
         workers=workers,
         engine=engine,
@@ -144,10 +138,7 @@ def view(
         ),
     ] = None,
     *,
-    dataset: Annotated[
-        Path | None,
-        typer.Option("--dataset", help="The tasks of ROLLOUTS, to show and to grade them."),
-    ] = None,
+    dataset: Annotated[Path | None, typer.Option(help="The tasks of ROLLOUTS, to show and to grade them.")] = None,
     format_: FormatOption = None,
     field_map: MapOption = None,
     dataset_format: DatasetFormatOption = None,
@@ -162,25 +153,21 @@ def view(
     """Open the dashboard."""
     from evaluator.commands import viewing
 
-    request = viewing.Request(
-        words=words or [], format=format_, field_map=field_map, dataset=dataset, dataset_format=dataset_format,
+    return viewing.view(
+        words or [], format_name=format_, field_map=field_map, dataset=dataset, dataset_format=dataset_format,
         dataset_map=dataset_map, host=host, port=port, follow=follow, allow_rerun=allow_rerun,
     )  # fmt: skip
-    return viewing.view(request)
 
 
 @app.command()
 def export(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="A run's directory.")],
     to: Annotated[
-        str | None,
-        typer.Option("--to", help="FILE.csv, .jsonl, .parquet, or .html for a report. [default: JSONL on stdout]"),
+        str | None, typer.Option(help="FILE.csv, .jsonl, .parquet, or .html for a report. [default: JSONL on stdout]")
     ] = None,
     per: Annotated[Literal["rollout", "case"], typer.Option(help="One row per rollout or per test case.")] = "rollout",
-    where: Annotated[
-        str | None, typer.Option("--where", help="SQL condition: \"verdict = 'time_limit' AND wall_s > 5\".")
-    ] = None,
-    columns: Annotated[str | None, typer.Option("--columns", help="Columns to write: A,B,C.")] = None,
+    where: Annotated[str | None, typer.Option(help="SQL condition: \"verdict = 'time_limit' AND wall_s > 5\".")] = None,
+    columns: Annotated[str | None, typer.Option(help="Columns to write: A,B,C.")] = None,
 ) -> int:
     """Write a run's grades as CSV, JSON lines, Parquet or a report in HTML."""
     from evaluator.commands import exporting
@@ -233,8 +220,7 @@ def serve(
     host: Annotated[str | None, typer.Option(help="Address to listen on. [default: 127.0.0.1]")] = None,
     port: Annotated[int | None, typer.Option(min=0, max=65535, help="0: any free port. [default: 8000]")] = None,
     allowed_host: Annotated[
-        list[str] | None,
-        typer.Option("--allowed-host", metavar="NAME", help="Also accept requests for this host name; repeatable."),
+        list[str] | None, typer.Option(metavar="NAME", help="Also accept requests for this host name; repeatable.")
     ] = None,
     max_timeout: Annotated[
         float | None,
@@ -256,36 +242,25 @@ def collect(
     rows: Annotated[
         Path, typer.Option("--input", metavar="ROWS", help="Rows with responses_create_params, or native tasks.")
     ],
-    output: Annotated[
-        Path, typer.Option("--output", metavar="ROLLOUTS", help="FILE.jsonl; related files are written next to it.")
-    ],
+    output: Annotated[Path, typer.Option(metavar="ROLLOUTS", help="FILE.jsonl; related files are written next to it.")],
     *,
     server: Annotated[
         str | None,
-        typer.Option(
-            "--server", metavar="URL", help="NeMo Gym resources server, for tools and rewards. [default: none]"
-        ),
+        typer.Option(metavar="URL", help="NeMo Gym resources server, for tools and rewards. [default: none]"),
     ] = None,
     base_url: Annotated[
-        str | None,
-        typer.Option(
-            "--base-url", metavar="URL", help="The model's endpoint. [default: $OPENAI_BASE_URL, else OpenAI's]"
-        ),
+        str | None, typer.Option(metavar="URL", help="The model's endpoint. [default: $OPENAI_BASE_URL, else OpenAI's]")
     ] = None,
     model: Annotated[
-        str | None, typer.Option("--model", metavar="NAME", help="Model to sample from. [default: the row's]")
+        str | None, typer.Option(metavar="NAME", help="Model to sample from. [default: the row's]")
     ] = None,
     api: Annotated[Literal["responses", "chat"], typer.Option(help="API of the endpoint.")] = "responses",
-    num_repeats: Annotated[int, typer.Option("--num-repeats", min=1, help="Rollouts per row.")] = 1,
+    num_repeats: Annotated[int, typer.Option(min=1, help="Rollouts per row.")] = 1,
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first N rows.")] = None,
-    temperature: Annotated[float | None, typer.Option("--temperature", min=0, help="Overrides the rows'.")] = None,
-    top_p: Annotated[float | None, typer.Option("--top-p", min=0, max=1, help="Overrides the rows'.")] = None,
-    max_output_tokens: Annotated[
-        int | None, typer.Option("--max-output-tokens", min=1, help="Limit per answer; overrides the rows'.")
-    ] = None,
-    max_turns: Annotated[
-        int, typer.Option("--max-turns", min=1, help="Answers per rollout; each may call tools.")
-    ] = 16,
+    temperature: Annotated[float | None, typer.Option(min=0, help="Overrides the rows'.")] = None,
+    top_p: Annotated[float | None, typer.Option(min=0, max=1, help="Overrides the rows'.")] = None,
+    max_output_tokens: Annotated[int | None, typer.Option(min=1, help="Limit per answer; overrides the rows'.")] = None,
+    max_turns: Annotated[int, typer.Option(min=1, help="Answers per rollout; each may call tools.")] = 16,
     concurrency: Annotated[int, typer.Option(min=1, help="Rollouts in progress at once.")] = 32,
     retries: Annotated[int, typer.Option(min=0, help="Retries per request; the default lasts about a minute.")] = 8,
     timeout: Annotated[float, typer.Option(min=0.001, help="Seconds per request.")] = 600,
@@ -324,12 +299,8 @@ def compare(
         Path | None, typer.Argument(metavar="[RUN_B]", help="Another run's. [default: RUN_A, for two of its models]")
     ] = None,
     *,
-    model_a: Annotated[
-        str | None, typer.Option("--model-a", metavar="NAME", help="Only this model's rollouts of RUN_A.")
-    ] = None,
-    model_b: Annotated[
-        str | None, typer.Option("--model-b", metavar="NAME", help="Only this model's rollouts of RUN_B.")
-    ] = None,
+    model_a: Annotated[str | None, typer.Option(metavar="NAME", help="Only this model's rollouts of RUN_A.")] = None,
+    model_b: Annotated[str | None, typer.Option(metavar="NAME", help="Only this model's rollouts of RUN_B.")] = None,
     json: JsonFlag = False,
 ) -> int:
     """Compare two runs, or two models, task by task; exit status 1 if B is worse beyond chance."""
@@ -356,9 +327,7 @@ def audit(
 
 @app.command()
 def doctor(
-    python: Annotated[
-        str | None, typer.Option("--python", help="Interpreter for completions. [default: this one]")
-    ] = None,
+    python: Annotated[str | None, typer.Option(help="Interpreter for completions. [default: this one]")] = None,
     json: JsonFlag = False,
 ) -> int:
     """Prove every layer of the sandbox on this machine; exit status 1 if one does not hold."""
@@ -374,14 +343,12 @@ def convert(
     *,
     to: Annotated[
         Literal["native", "nemo-gym", "nemo_gym", "humaneval", "evalplus", "verl", "parquet"],
-        typer.Option("--to", help="Format to write."),
+        typer.Option(help="Format to write."),
     ],
-    dataset: Annotated[Path | None, typer.Option("--dataset", help="Tasks of the rollouts in IN.")] = None,
+    dataset: Annotated[Path | None, typer.Option(help="Tasks of the rollouts in IN.")] = None,
     format_: Annotated[str | None, typer.Option("--format", help="Read IN as this format.")] = None,
     map_: Annotated[str | None, typer.Option("--map", help="Field names in IN, ours=theirs.")] = None,
-    agent: Annotated[
-        str, typer.Option("--agent", help="nemo_gym: agent named in the rollouts.")
-    ] = "rollscope_simple_agent",
+    agent: Annotated[str, typer.Option(help="nemo_gym: agent named in the rollouts.")] = "rollscope_simple_agent",
 ) -> int:
     """Write a dataset, rollouts or a run in another format."""
     from evaluator.commands import converting
@@ -396,12 +363,12 @@ def convert(
 def init_server(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new or empty folder.")],
     *,
-    name: Annotated[str | None, typer.Option("--name", help="The server's name. [default: the folder's]")] = None,
+    name: Annotated[str | None, typer.Option(help="The server's name. [default: the folder's]")] = None,
 ) -> int:
     """Write a resource server for NeMo Gym, complete with tasks and tests."""
-    from evaluator.commands import initializing
+    from evaluator.commands import server_testing
 
-    return initializing.init_server(folder, name=name)
+    return server_testing.init_server(folder, name=name)
 
 
 @app.command("test-server")
@@ -410,7 +377,7 @@ def try_server(
     *,
     rows: Annotated[Path | None, typer.Option(help="JSONL of rows to send. [default: DIR/data/example.jsonl]")] = None,
     validate_data: Annotated[bool, typer.Option("--validate-data", help="Also check its data and configs.")] = False,
-    timeout: Annotated[float, typer.Option("--timeout", min=1, help="Seconds to wait at start, and per answer.")] = 60,
+    timeout: Annotated[float, typer.Option(min=1, help="Seconds to wait at start, and per answer.")] = 60,
     json: JsonFlag = False,
 ) -> int:
     """Try everything a trainer asks of a resource server; exit status 1 if something fails."""

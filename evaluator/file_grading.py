@@ -24,10 +24,8 @@ from evaluator.graders.spec import anchored
 from evaluator.grading_inputs import Inputs, Reading
 from evaluator.model import Grade
 from evaluator.options import Given, Options, Settings, options_of, with_preamble
-from evaluator.runs.files import RunError, is_run, read_manifest
-from evaluator.runs.names import default_run
-from evaluator.runs.remaining import Remaining, chosen_again
-from evaluator.runs.resuming import folder_from
+from evaluator.runs.files import RunError, default_run, is_run, read_manifest
+from evaluator.runs.resuming import Remaining, chosen_again, folder_from
 from evaluator.runs.schema import Manifest
 from evaluator.sandbox import SandboxUnavailable, python_version
 from evaluator.version import VERSION

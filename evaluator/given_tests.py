@@ -17,9 +17,10 @@ output of a call task is such a list, what the row says about its function decid
 from __future__ import annotations
 
 import ast
+import builtins
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from evaluator import long_numbers, syntax
@@ -149,3 +150,44 @@ def _literal(text: str) -> object:
         return ast.literal_eval(body[0].value)
     except (ValueError, TypeError, RecursionError, MemoryError):
         return _NO_VALUE
+
+
+_OF_TESTS = frozenset(("candidate", "check"))
+
+
+def names_called(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    """Every name that is called in these nodes or below, once per call."""
+    for node in nodes:
+        for part in ast.walk(node):
+            if isinstance(part, ast.Call) and isinstance(part.func, ast.Name):
+                yield part.func.id
+
+
+def entry_point_of(test: str, preamble: str) -> str | None:
+    """The only name that the test's asserts call and neither Python nor the dataset defines; None if there is none.
+
+    Raises `RecordError` if there are several.
+    """
+    try:
+        trees = [syntax.parse(test), syntax.parse(preamble)]
+        parts = [part for tree in trees for part in ast.walk(tree)]
+        asserts = [part for part in ast.walk(trees[0]) if isinstance(part, ast.Assert)]
+        called = dict.fromkeys(names_called(asserts))
+    except syntax.NOT_PYTHON:
+        return None
+    known = _OF_TESTS.union(dir(builtins), *map(names_bound, parts))
+    names = [name for name in called if name not in known]
+    if len(names) > 1:
+        raise RecordError(f"entry_point is missing, and the asserts call {', '.join(names)}: name the function to test")
+    return names[0] if names else None
+
+
+def names_bound(node: ast.AST) -> Iterator[str]:
+    """The names that a node itself binds; `*` for an import that does not say which."""
+    match node:
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name) | ast.arg(arg=name):
+            yield name
+        case ast.Name(id=name, ctx=ast.Store()):
+            yield name
+        case ast.alias(name=name, asname=renamed):
+            yield renamed or name.partition(".")[0]

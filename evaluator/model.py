@@ -82,20 +82,7 @@ class Verdict(StrEnum):
         return self not in (Verdict.SANDBOX_ERROR, Verdict.UNKNOWN)
 
 
-_LETTERS: dict[Verdict, str] = {
-    Verdict.PASSED: "P",
-    Verdict.WRONG_ANSWER: "W",
-    Verdict.RUNTIME_ERROR: "E",
-    Verdict.COMPILE_ERROR: "C",
-    Verdict.TIME_LIMIT: "T",
-    Verdict.MEMORY_LIMIT: "M",
-    Verdict.OUTPUT_LIMIT: "O",
-    Verdict.NO_CODE: "N",
-    Verdict.REJECTED: "R",
-    Verdict.SANDBOX_ERROR: "S",
-    Verdict.UNKNOWN: "?",
-    Verdict.NOT_RUN: ".",
-}
+_LETTERS: Final = dict(zip(Verdict, "PWECTMONRS?.", strict=True))
 
 
 class Task(msgspec.Struct, kw_only=True):

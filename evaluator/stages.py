@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from typing import Final, Literal, get_args
 
@@ -60,20 +60,7 @@ def measuring() -> Spent | None:
 def stage(name: Stage) -> AbstractContextManager[None]:
     """A context whose time counts for this stage, if it is measured."""
     spent = _measuring.get()
-    return _UNWATCHED if spent is None else _Watch(spent, name)
-
-
-class _Unwatched(AbstractContextManager[None]):
-    __slots__ = ()
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, *raised: object) -> None:
-        pass
-
-
-_UNWATCHED: Final = _Unwatched()
+    return nullcontext() if spent is None else _Watch(spent, name)
 
 
 class _Watch(AbstractContextManager[None]):

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Literal, cast
 
 from evaluator import long_numbers
-from evaluator.entry_points import entry_point_of
-from evaluator.given_tests import About, cases_from
+from evaluator.given_tests import About, cases_from, entry_point_of
 from evaluator.task_parts import JsonValue, Mode, RecordError, brief, limits_from
 
 _GREATEST_WEIGHT = 1e15

@@ -24,16 +24,7 @@ COLOURS: Final[dict[Verdict, str]] = {
 HATCHED: Final = (Verdict.SANDBOX_ERROR, Verdict.UNKNOWN)
 """Also drawn hatched: they have no reward, and must never look like a failure."""
 
-FAILED: Final[tuple[Verdict, ...]] = (
-    Verdict.WRONG_ANSWER,
-    Verdict.RUNTIME_ERROR,
-    Verdict.COMPILE_ERROR,
-    Verdict.TIME_LIMIT,
-    Verdict.MEMORY_LIMIT,
-    Verdict.OUTPUT_LIMIT,
-    Verdict.NO_CODE,
-    Verdict.REJECTED,
-)
+FAILED: Final = tuple(v for v in Verdict if v.graded and v not in (Verdict.PASSED, Verdict.NOT_RUN))
 """The verdicts that are the completion's own fault."""
 
 

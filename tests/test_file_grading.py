@@ -14,9 +14,9 @@ from evaluator import FormatError, Grade, GradedFile, grade_file
 from evaluator.checkers import CheckerError
 from evaluator.formats import Problem
 from evaluator.graders import GraderError
-from evaluator.runs.names import default_run
+from evaluator.runs.files import default_run
 from evaluator.runs.reading import QueryError, Run, RunError
-from evaluator.runs.remaining import count_lines
+from evaluator.runs.resuming import count_lines
 from evaluator.runs.schema import MAX_PROBLEMS
 from evaluator.sandbox import InterpreterError, Settings
 

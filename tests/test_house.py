@@ -18,9 +18,7 @@ BASE = {
     "task_rows",
     "given_tests",
     "long_numbers",
-    "entry_points",
     "syntax",
-    "scopes",
     "package_modules",
     "stages",
     "extras",
@@ -38,7 +36,7 @@ RECORDS = BASE | {
 }
 GRADING = {"sandbox", "assertions", "checkers", "flags", "extraction"}
 LIBRARY = RECORDS | GRADING | {
-    "graders", "workers", "api", "file_grading", "auditing", "extractor_audit", "references", "report", "formats",
+    "graders", "workers", "api", "file_grading", "auditing", "references", "report", "formats",
     "runs", "index",
 }  # fmt: skip
 MAY_IMPORT = {
@@ -59,7 +57,6 @@ MAY_IMPORT = {
     "file_grading": LIBRARY | {"grading_inputs"},
     "grading_inputs": LIBRARY,
     "auditing": LIBRARY,
-    "extractor_audit": LIBRARY,
     "bounded_query": LIBRARY,
     "references": LIBRARY,
     "__init__": LIBRARY,

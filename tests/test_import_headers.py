@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from evaluator import Limits, grade
-from evaluator.commands.preamble_option import preamble_text
+from evaluator.commands.given_files import preamble_text
 from evaluator.formats import apps, colossalai, livecodebench, nemo_gym
 from evaluator.formats.nemo_gym_writer import task_row
 from evaluator.import_headers import COLOSSALAI, CONTEST, LIVECODEBENCH, names

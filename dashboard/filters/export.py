@@ -14,9 +14,9 @@ from dashboard.state import Filter, View
 from dashboard.wording import counted
 from dashboard.workspace import OpenRun
 from evaluator.report import write_report
-from evaluator.runs.clusters import KIND_COLUMN
 from evaluator.runs.export import CASE_DEFAULTS, ROLLOUT_DEFAULTS, Per, export, export_columns
-from evaluator.runs.noted import CASE_NOTE_COLUMNS, NOTE_COLUMNS
+from evaluator.runs.expressions import KIND_COLUMN
+from evaluator.runs.notes import CASE_NOTE_COLUMNS, NOTE_COLUMNS
 
 _FORMATS = {"csv": "CSV", "jsonl": "JSONL", "parquet": "Parquet", "html": "HTML report"}
 _MIME = {

@@ -10,7 +10,7 @@ from dashboard import facts, navigation, state, workspace
 from dashboard.grading.grading_jobs import Job, Progress, jobs
 from dashboard.state import View
 from dashboard.workspace import Entry
-from evaluator.runs.remaining import count_lines
+from evaluator.runs.resuming import count_lines
 
 _POLL_S = 1.0
 

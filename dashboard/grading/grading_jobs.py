@@ -16,8 +16,7 @@ import streamlit as st
 from dashboard import workspace
 from dashboard.background import Work
 from evaluator.file_grading import GradedFile
-from evaluator.runs.files import is_run
-from evaluator.runs.names import default_run
+from evaluator.runs.files import default_run, is_run
 
 _WINDOW_S = 15.0
 _KNOWN_AFTER_S = 2.0

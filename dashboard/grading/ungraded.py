@@ -17,7 +17,7 @@ from dashboard.state import View
 from dashboard.wording import counted
 from dashboard.workspace import Entry, OpenRun
 from evaluator.formats import FormatError
-from evaluator.runs.names import run_stem
+from evaluator.runs.files import run_stem
 
 _POLL_S = 1.0
 _FAULT = "grade_fault"

@@ -16,7 +16,7 @@ from typing import Final
 import duckdb
 
 from dashboard.queries.expressions import TEXT
-from evaluator.runs.clusters import CLUSTER, KINDS, load_kinds
+from evaluator.runs.expressions import CLUSTER, KINDS, load_kinds
 from evaluator.runs.notes import Notes
 from evaluator.runs.reading import Run
 from evaluator.runs.schema import column_names

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from evaluator.assertions.flow import names_read
 from evaluator.assertions.imports import Imports, names_of
 from evaluator.assertions.source import Lines, binds, is_start, parsed, walk
-from evaluator.scopes import BUILTINS
+from evaluator.syntax import BUILTINS
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _CLASS_STATEMENT = re.compile(r"\bclass\s+([A-Za-z_]\w*)\s*[:(]")

@@ -13,7 +13,7 @@ from evaluator.assertions.prompt import definitions
 from evaluator.assertions.source import FILE, MAX_CHARACTERS, Lines, binds, parsed, walk
 from evaluator.assertions.ungradable import Refusal
 from evaluator.model import Task
-from evaluator.scopes import BUILTINS, Scopes
+from evaluator.syntax import BUILTINS, Scopes
 
 CANDIDATE = "candidate"
 SOLUTION = "solution"

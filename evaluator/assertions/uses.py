@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from evaluator.assertions.imports import is_among
 from evaluator.assertions.reading import Reading, is_builtin
-from evaluator.scopes import BUILTINS
+from evaluator.syntax import BUILTINS
 
 _FILES = (
     "codecs.open", "fileinput", "glob", "io.FileIO", "io.open", "os", "pathlib", "shelve", "shutil", "sqlite3",

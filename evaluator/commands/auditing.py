@@ -8,11 +8,10 @@ from typing import Final
 
 import msgspec
 
-from evaluator.auditing import Audit, Differing, audit_run, audited_count
+from evaluator.auditing import Audit, Differing, audit_extractors, audit_run, audited_count
 from evaluator.commands.failure import CommandError, Exit
-from evaluator.commands.progress import meter
-from evaluator.commands.tables import counted, new_table, one_line, print_table
-from evaluator.extractor_audit import audit_extractors
+from evaluator.commands.progress import Meter
+from evaluator.commands.tables import counted, new_table, one_line, print_more, print_table
 from evaluator.runs.reading import Run
 
 _PRINTED: Final = 50
@@ -30,7 +29,7 @@ def audit(path: Path, checkers: str, *, extractors: bool, workers: int | None, l
     if len(names) < 2 and not extractors:
         raise CommandError("--checkers: give two or more, such as floats,livecodebench,colossalai")
     run = Run.open(path)
-    with meter(audited_count(run, limit)) as progress:
+    with Meter(audited_count(run, limit)) as progress:
         start = audit_extractors if extractors else partial(audit_run, checkers=names)
         report = start(run, workers=workers, limit=limit, on_grade=lambda grade: progress.count(grade.passed))
     if as_json:
@@ -47,8 +46,7 @@ def _print(report: Audit, what: str) -> None:
             letters = map(_LETTERS.__getitem__, each.rewards.values())
             table.add_row(each.task_id, each.sample_id, *letters, _EXPECTED[each.expected_pass], _reason(each))
         print_table(table)
-        if report.differ > _PRINTED:
-            print(f"... and {report.differ - _PRINTED:,} more: --json lists all")
+        print_more(report.differ, _PRINTED)
         print()
     passed = new_table(what, "passed", "of", "share", numbers=("passed", "of", "share"))
     for payer in report.checkers:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from evaluator.commands.failure import CommandError, Exit
-from evaluator.commands.preamble_option import preamble_text
-from evaluator.commands.tables import counted, new_table, print_table
+from evaluator.commands.given_files import preamble_text
+from evaluator.commands.tables import counted, new_table, print_json, print_table
 from evaluator.formats import Problem, load_tasks
 from evaluator.graders.lint import lint
 from evaluator.model import Task
@@ -42,8 +40,7 @@ def check(dataset: Path, *, format_name: str | None, preamble: str | None, worke
     references = sum(task.reference is not None for task in tasks)
     if as_json:
         report = {"tasks": len(tasks), "references": references, "findings": [each._asdict() for each in found]}
-        json.dump(report, sys.stdout, indent=2)
-        print()
+        print_json(report)
     else:
         _print(found)
         print(f"{counted(len(tasks), 'task')}, {references:,} with a reference, {counted(len(found), 'finding')}")

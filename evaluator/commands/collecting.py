@@ -12,9 +12,8 @@ from contextlib import ExitStack
 import msgspec
 
 from evaluator.commands.failure import CommandError, Exit
-from evaluator.commands.progress import FirstProblems, Meter, meter, paced
-from evaluator.commands.stopping import stopping_on_signal
-from evaluator.commands.tables import counted, new_table, print_table
+from evaluator.commands.progress import FirstProblems, Meter, paced, stopping_on_signal
+from evaluator.commands.tables import counted, print_facts
 from evaluator.formats import Problem
 from evaluator.interop.nemo_gym.collecting import (
     Address,
@@ -49,7 +48,7 @@ def collect_rollouts(request: Request, *, as_json: bool) -> int:
     if as_json:
         print(msgspec.json.encode(_summary(request, collected)).decode())
     else:
-        _print_figures(request, collected)
+        print_facts(_rows(request, collected))
     if collected.stopped:
         print("stopped; resume with the same command and --resume", file=sys.stderr)
         return Exit.STOPPED
@@ -72,7 +71,7 @@ class _Progress:
         self._problems = FirstProblems(f"`rollscope formats {request.selection.rows} --check` lists them")
 
     def begins(self, asked: int, done: int) -> None:
-        self._meter = self._stack.enter_context(meter(asked - done, "collected", _mean_so_far))
+        self._meter = self._stack.enter_context(Meter(asked - done, "collected", _mean_so_far))
 
     def rolled(self, record: JsonObject) -> None:
         if "_ng_failure_class" in record:
@@ -101,14 +100,6 @@ def _summary(request: Request, collected: Collected) -> dict[str, object]:
         "seconds": round(collected.seconds, 3),
         "stopped": collected.stopped,
     }
-
-
-def _print_figures(request: Request, collected: Collected) -> None:
-    table = new_table("", "")
-    table.show_header = False
-    for name, text in _rows(request, collected):
-        table.add_row(name, text)
-    print_table(table)
 
 
 def _rows(request: Request, collected: Collected) -> Iterator[tuple[str, str]]:

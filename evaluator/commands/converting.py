@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+import msgspec
 
 from evaluator.commands.converted import Losses, Write, json_lines, report, report_prompts, table
 from evaluator.commands.failure import CommandError, Exit
-from evaluator.commands.graded_rollouts import Graded, rollouts_of
+from evaluator.commands.given_files import found_dataset
 from evaluator.commands.progress import FirstProblems
-from evaluator.commands.sidecars import found_dataset
 from evaluator.extraction import extract
 from evaluator.formats import (
     Role,
@@ -34,9 +36,12 @@ from evaluator.formats.conversion import Row, Sample, Unheld, unheld_fields
 from evaluator.formats.dataset import Dataset, load_dataset, load_with_prompts
 from evaluator.formats.nemo_gym_writer import Place
 from evaluator.formats.sources import resolve
-from evaluator.model import Grade, Kind, Mode, Rollout, Task
+from evaluator.model import Flag, Grade, Kind, Mode, Rollout, Task
 from evaluator.runs.files import is_run
 from evaluator.syntax import tree_of
+
+if TYPE_CHECKING:
+    from evaluator.runs.reading import Run
 
 To = Literal["native", "nemo-gym", "nemo_gym", "humaneval", "evalplus", "verl", "parquet"]
 
@@ -270,3 +275,30 @@ def _files(request: Request) -> list[Source]:
 def _load(request: Request, files: list[Source], format_name: str | None) -> Dataset:
     field_map = parse_field_map(request.field_map) if request.field_map and files == _files(request) else None
     return load_dataset(files, format_name, field_map=field_map, on_problem=FirstProblems(_ALL_LISTED))
+
+
+Graded = tuple[Rollout, Grade | None]
+"""A rollout as it came, with its own reward; and our grade of it, if there is one."""
+
+_BATCH: Final = 500
+_COLUMNS: Final = (
+    "task_id", "sample_id", "sample_index", "group", "model", "step", "reward", "verdict", "verified", "pass_rate",
+    "error_message", "flags", "code", "completion", "kind", "metadata", "expected_pass", "given_reward",
+    "recorded_verdict", "recorded_word", "recorded_by",
+)  # fmt: skip
+
+
+def rollouts_of(run: Run) -> Iterator[Graded]:
+    """The rollouts in the order of their file."""
+    with run.connect() as connection:
+        names = ", ".join(f'"{name}"' for name in _COLUMNS)
+        found = connection.view("rollouts").order("row").project(names)
+        for batch in found.to_arrow_reader(_BATCH):
+            yield from map(_graded, batch.to_pylist())
+
+
+def _graded(row: dict[str, Any]) -> Graded:
+    row["completion"] = row["completion"] or ""
+    row["metadata"] = json.loads(row["metadata"] or "{}")
+    row["flags"] = [Flag(word, "") for word in row["flags"] or ()]
+    return msgspec.convert(row, Rollout), msgspec.convert(row, Grade)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from typing import TYPE_CHECKING
 
 from evaluator.commands.failure import Exit
-from evaluator.commands.tables import new_table, print_table
+from evaluator.commands.tables import new_table, print_json, print_table
 from evaluator.sandbox import Settings, self_test
 
 if TYPE_CHECKING:
@@ -18,8 +16,7 @@ def diagnose(*, python: str | None, as_json: bool) -> int:
     """Print each layer with its proof; exit status 1 if a needed layer does not hold."""
     layers = self_test(Settings(python=python))
     if as_json:
-        json.dump([_fields(layer) for layer in layers], sys.stdout, indent=2)
-        print()
+        print_json([_fields(layer) for layer in layers])
     else:
         _print(layers)
     return Exit.FINDING if _missing(layers) else Exit.DONE

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import math
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
@@ -13,7 +11,7 @@ from typing import Final
 import msgspec
 
 from evaluator.commands.failure import Exit
-from evaluator.commands.tables import counted, new_table, print_table
+from evaluator.commands.tables import counted, new_table, print_json, print_table
 from evaluator.formats import (
     FormatError,
     FormatMatch,
@@ -39,8 +37,7 @@ def list_formats(*, as_json: bool) -> int:
     formats = known_formats().values()
     if as_json:
         rows = [{"name": f.name, "roles": [role.value for role in f.roles], "title": f.title} for f in formats]
-        json.dump(rows, sys.stdout, indent=2)
-        print()
+        print_json(rows)
         return Exit.DONE
     table = new_table("format", "holds", "fields")
     for each in formats:
@@ -66,8 +63,7 @@ def inspect(words: str, name: str | None, field_map: str | None, *, check: bool,
     if check:
         seen.problems = list(_with_first_bytes(files, seen.problems))
     if as_json:
-        json.dump(_report(words, found, seen), sys.stdout, indent=2)
-        print()
+        print_json(_report(words, found, seen))
     else:
         _print(words, found, seen, check=check)
     return Exit.BAD_INPUT if seen.rows == 0 or (check and seen.bad) else Exit.DONE

@@ -7,42 +7,19 @@ import threading
 from collections.abc import Mapping
 from contextlib import ExitStack
 from functools import partial
-from pathlib import Path
 
 import msgspec
 
-from evaluator.commands.failure import CommandError, Exit
-from evaluator.commands.grader_option import grader_text
-from evaluator.commands.progress import FirstProblems, Meter, meter
-from evaluator.commands.sidecars import found_dataset, required_dataset, tell_failures
-from evaluator.commands.stopping import stopping_on_signal
+from evaluator.commands.failure import Exit
+from evaluator.commands.given_files import tell_failures
+from evaluator.commands.progress import FirstProblems, Meter, stopping_on_signal
 from evaluator.commands.summary import Summary, print_summary, summarise
 from evaluator.file_grading import GradedFile
 from evaluator.formats import Source
 from evaluator.formats.sources import resolve
-from evaluator.graders import needs_tasks
 from evaluator.model import Verdict
 from evaluator.runs.reading import Run, RunError, is_run
 from evaluator.runs.resuming import resume_command
-
-__all__ = ["dataset_for", "grade", "grade_quietly", "summarise_written"]
-
-
-def dataset_for(rollouts: list[Source], format_name: str | None, grader: str | None, run: Path | None) -> Path | None:
-    """The tasks where no `--dataset` was given: None for those in the rollouts' own rows.
-
-    `run`: the run to resume, whose grader holds if no other is given. Raises `CommandError` where a grader that needs
-    tasks has none.
-    """
-    if grader is None and run is not None and is_run(run):
-        grader = Run.open(run).manifest.options.grader
-    needed = needs_tasks(grader_text(grader))
-    if len(rollouts) > 1:
-        if needed:
-            raise CommandError("Missing option '--dataset' (see rollscope grade --help)")
-        return None
-    found = required_dataset(rollouts[0], format_name) if needed else found_dataset(rollouts[0], format_name)
-    return None if found == rollouts[0].path else found
 
 
 def grade(job: partial[GradedFile], *, as_json: bool) -> int:
@@ -93,7 +70,7 @@ class _Watch:
         for file in self._rollouts:
             tell_failures(file.path, self._format)
         self._stack.enter_context(stopping_on_signal(self.stop.set, "grades so far"))
-        self._meter = self._stack.enter_context(meter(total))
+        self._meter = self._stack.enter_context(Meter(total))
 
     def graded(self, verdicts: Mapping[str, int]) -> None:
         self._meter.count_passed(sum(verdicts.values()), verdicts.get(Verdict.PASSED.value, 0))

@@ -1,12 +1,17 @@
-"""How far grading or collecting is, on stderr: a bar on a terminal, else a line every few seconds."""
+"""How far grading or collecting is, on stderr: a bar on a terminal, else a line every few seconds; and how Ctrl-C and
+SIGTERM stop it without losing what is done.
+"""
 
 from __future__ import annotations
 
+import signal
 import sys
 import threading
 import time
-from collections.abc import Callable
-from typing import IO, Final, Self
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any, Final, Self
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
@@ -41,7 +46,11 @@ class FirstProblems:
 
 
 class Meter:
-    """Counts what is done in this session, and shows nothing. `total` is None where it can't be known beforehand."""
+    """Counts what is done in this session, and shows it while it is entered. `total`: None where it can't be known.
+
+    On a terminal that is a bar over the whole width, which goes away at its end. Else a plain line every five seconds,
+    for logs, also while something slow holds everything up.
+    """
 
     def __init__(self, total: int | None, verb: str = "graded", in_words: InWords = passed_share) -> None:
         self._total = total
@@ -50,6 +59,34 @@ class Meter:
         self._counted = self._failed = self._valued = 0
         self._sum = 0.0
         self._started = time.monotonic()
+        self._bar: Progress | None = None
+        self._over = threading.Event()
+        self._speaker = threading.Thread(target=self._speak, daemon=True)
+
+    def __enter__(self) -> Self:
+        if sys.stderr.isatty():
+            self._bar = Progress(
+                BarColumn(bar_width=None),
+                TextColumn("{task.completed:,.0f}{task.fields[of]}"),
+                TextColumn("{task.fields[figures]}"),
+                TimeRemainingColumn(compact=True),
+                console=Console(stderr=True),
+                transient=True,
+                expand=True,
+            )
+            of = f"/{self._total:,}" if self._total else ""
+            self._bar.add_task("", total=self._total, of=of, figures="")
+            self._bar.start()
+        else:
+            self._speaker.start()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+        else:
+            self._over.set()
+            self._speaker.join()
 
     def count(self, value: float | None) -> None:
         """One more; None where it has no value that goes into the mean."""
@@ -82,37 +119,14 @@ class Meter:
         mean = self._in_words(self._sum / self._valued if self._valued else None)
         return [paced(self._rate), *([f"{self._failed:,} failed"] if self._failed else []), mean]
 
-    def __enter__(self) -> Self:
-        self._start()
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self._stop()
-
-    def _start(self) -> None: ...
-    def _show(self) -> None: ...
-    def _stop(self) -> None: ...
-
-
-class LineMeter(Meter):
-    """A plain line every five seconds, for logs, also while something slow holds everything up."""
-
-    def __init__(self, total: int | None, verb: str, in_words: InWords, stream: IO[str]) -> None:
-        super().__init__(total, verb, in_words)
-        self._stream = stream
-        self._over = threading.Event()
-        self._thread = threading.Thread(target=self._speak, daemon=True)
-
-    def _start(self) -> None:
-        self._thread.start()
-
-    def _stop(self) -> None:
-        self._over.set()
-        self._thread.join()
+    def _show(self) -> None:
+        if self._bar is not None:
+            done, figures = self._counted + self._failed, "  ".join(self._figures)
+            self._bar.update(self._bar.task_ids[0], completed=done, figures=figures)
 
     def _speak(self) -> None:
         while not self._over.wait(_LINE_EVERY):
-            print(self.line(), file=self._stream, flush=True)
+            print(self.line(), file=sys.stderr, flush=True)
 
     def line(self) -> str:
         """What there is to say now."""
@@ -124,39 +138,6 @@ class LineMeter(Meter):
         return f"{self._counted:,}{of} {self._verb}, {', '.join(figures)}"
 
 
-class BarMeter(Meter):
-    """A bar over the whole width with the same figures, that goes away at its end."""
-
-    def __init__(self, total: int | None, verb: str, in_words: InWords) -> None:
-        super().__init__(total, verb, in_words)
-        self._progress = Progress(
-            BarColumn(bar_width=None),
-            TextColumn("{task.completed:,.0f}{task.fields[of]}"),
-            TextColumn("{task.fields[figures]}"),
-            TimeRemainingColumn(compact=True),
-            console=Console(stderr=True),
-            transient=True,
-            expand=True,
-        )
-        self._bar = self._progress.add_task("", total=total, of=f"/{total:,}" if total else "", figures="")
-
-    def _show(self) -> None:
-        self._progress.update(self._bar, completed=self._counted + self._failed, figures="  ".join(self._figures))
-
-    def _start(self) -> None:
-        self._progress.start()
-
-    def _stop(self) -> None:
-        self._progress.stop()
-
-
-def meter(total: int | None, verb: str = "graded", in_words: InWords = passed_share) -> Meter:
-    """The meter that suits where stderr goes."""
-    if sys.stderr.isatty():
-        return BarMeter(total, verb, in_words)
-    return LineMeter(total, verb, in_words, sys.stderr)
-
-
 def paced(rate: float) -> str:
     """A rate for people to read, in rollouts per second."""
     return f"{rate:,.0f}/s" if rate >= 10 else f"{rate:.1f}/s"
@@ -166,3 +147,26 @@ def _clock(seconds: float) -> str:
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
+
+
+@contextmanager
+def stopping_on_signal(stop: Callable[[], object], kept: str) -> Iterator[None]:
+    """Within it the first Ctrl-C or SIGTERM calls `stop`; the second one ends the process at once.
+
+    `kept`: what is not lost, for the message.
+    """
+    signals = (signal.SIGINT, signal.SIGTERM)
+
+    def ask(number: int, frame: FrameType | None) -> None:
+        del number, frame
+        for each in signals:
+            signal.signal(each, signal.SIG_DFL)
+        stop()
+        print(f"\nstopping: {kept} are kept (again to end at once)", file=sys.stderr, flush=True)
+
+    before: dict[signal.Signals, Any] = {each: signal.signal(each, ask) for each in signals}
+    try:
+        yield
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)

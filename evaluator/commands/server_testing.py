@@ -1,19 +1,23 @@
-"""`rollscope test-server`: starts a resource server, or uses a running one, and tries what a trainer asks of it."""
+"""`rollscope test-server`: starts a resource server, or uses a running one, and tries what a trainer asks of it.
+`rollscope init-server` writes the folder of a new one.
+"""
 
 from __future__ import annotations
 
-import json
+import shlex
+import shutil
 import signal
 import sys
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
 from evaluator.commands.failure import CommandError, Exit
-from evaluator.commands.tables import counted, new_table, one_line, print_table
+from evaluator.commands.tables import counted, new_table, one_line, print_json, print_table
 from evaluator.interop.nemo_gym.client import Client, NoAnswerError
 from evaluator.interop.nemo_gym.server_checks import Finding, Row, Server, Status, check_server
 from evaluator.interop.nemo_gym.server_folder import (
@@ -51,8 +55,7 @@ def try_server(server: str, *, rows: Path | None, validate_data: bool, timeout: 
         checks = _of_folder(_folder(server), given, timeout, validate_data=validate_data)
     found = list(_shown(checks, quiet=as_json))
     if as_json:
-        json.dump([asdict(finding) for finding in found], sys.stdout, indent=2)
-        print()
+        print_json([asdict(finding) for finding in found])
     else:
         _print(found)
     return Exit.FINDING if any(finding.status is Status.FAILED for finding in found) else Exit.DONE
@@ -155,3 +158,32 @@ def _print(found: list[Finding]) -> None:
     counts = Counter(finding.status for finding in found)
     results = [f"{counts[status]} {status}" for status in Status if counts[status]]
     print(f"{counted(len(found), 'check')}: {', '.join(results)}")
+
+
+_PYTEST: Final = " (pip install pytest)"
+
+
+def init_server(folder: Path, *, name: str | None) -> int:
+    """Writes the folder and prints the next steps."""
+    from evaluator.interop.nemo_gym.new_server import NewServerError, write_server
+
+    try:
+        written = write_server(folder, name)
+    except NewServerError as error:
+        raise CommandError(str(error)) from None
+    python, command = shlex.quote(sys.executable), shlex.quote(_command())
+    steps = {
+        f"{python} -m pytest": f"its tests{_PYTEST if find_spec('pytest') is None else ''}",
+        f"{command} test-server . --validate-data": "start it, and try everything a trainer asks of it",
+        f"{python} app.py": "serve; your own tools and reward rule go into app.py",
+    }
+    width = max(map(len, steps))
+    print(f"{folder}: {counted(len(written), 'file')}; next, in that folder:")
+    for step, what in steps.items():
+        print(f"  {step:{width}}   # {what}")
+    return Exit.DONE
+
+
+def _command() -> str:
+    """The command's name, or its path where it is not on PATH."""
+    return "rollscope" if shutil.which("rollscope") else str(Path(sys.executable).with_name("rollscope"))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
 from evaluator.commands.progress import paced
-from evaluator.commands.tables import counted, new_table, one_line, print_table
+from evaluator.commands.tables import counted, new_table, one_line, print_facts, print_table
 from evaluator.metrics import known
 from evaluator.model import NO_REASON, Verdict
 from evaluator.runs.expressions import GRADED, MODEL, pass_at_1
@@ -113,43 +114,39 @@ def summarise(run: Run, *, seconds: float, graded_now: int, cached: int) -> Summ
         tasks, reward, duplicates, disagreements, unverified, rewarded, low, high = _totals(connection)
         ungraded, ungraded_total = _reasons(connection, "error_message", f"NOT ({_REWARDED}) AND verified")
         reasons, reasons_total = _reasons(connection, "unverified_reason", "NOT verified")
-        flagged = _flags(connection)
-        of_all = _pass_at_1(connection)
         models, models_total = _models(connection)
-        expected = _agreement(connection)
-    unknown, faults = verdicts.get("unknown", 0), verdicts.get("sandbox_error", 0)
-    total = sum(verdicts.values())
-    return Summary(
-        run=str(run.path),
-        state=run.manifest.state,
-        rollouts=total,
-        tasks=tasks,
-        graded=total - unknown - faults,
-        verdicts=verdicts,
-        pass_at_1=of_all,
-        mean_reward=reward,
-        disagreements=disagreements,
-        mean_reward_bounds=None if low == high else (low, high),
-        models=models,
-        models_total=models_total,
-        unknown=unknown,
-        sandbox_error=faults,
-        ungraded_reasons=ungraded,
-        ungraded_reasons_total=ungraded_total,
-        unverified=unverified,
-        unverified_rewarded=rewarded,
-        unverified_reasons=reasons,
-        unverified_reasons_total=reasons_total,
-        flags=flagged,
-        duplicates=duplicates,
-        bad_lines=run.manifest.problems_total,
-        expected=expected,
-        graded_now=graded_now,
-        cached=cached,
-        seconds=round(seconds, 3),
-        rate=round(graded_now / seconds, 1) if seconds > 0 else 0.0,
-        view=f"rollscope view {shlex.quote(str(run.path))}",
-    )
+        unknown, faults = verdicts.get("unknown", 0), verdicts.get("sandbox_error", 0)
+        return Summary(
+            run=str(run.path),
+            state=run.manifest.state,
+            rollouts=sum(verdicts.values()),
+            tasks=tasks,
+            graded=sum(verdicts.values()) - unknown - faults,
+            verdicts=verdicts,
+            pass_at_1=_pass_at_1(connection),
+            mean_reward=reward,
+            disagreements=disagreements,
+            mean_reward_bounds=None if low == high else (low, high),
+            models=models,
+            models_total=models_total,
+            unknown=unknown,
+            sandbox_error=faults,
+            ungraded_reasons=ungraded,
+            ungraded_reasons_total=ungraded_total,
+            unverified=unverified,
+            unverified_rewarded=rewarded,
+            unverified_reasons=reasons,
+            unverified_reasons_total=reasons_total,
+            flags=_flags(connection),
+            duplicates=duplicates,
+            bad_lines=run.manifest.problems_total,
+            expected=_agreement(connection),
+            graded_now=graded_now,
+            cached=cached,
+            seconds=round(seconds, 3),
+            rate=round(graded_now / seconds, 1) if seconds > 0 else 0.0,
+            view=f"rollscope view {shlex.quote(str(run.path))}",
+        )
 
 
 def print_summary(summary: Summary) -> None:
@@ -157,80 +154,60 @@ def print_summary(summary: Summary) -> None:
     verdicts = new_table("", "verdict", "rollouts", "share", numbers=("rollouts", "share"))
     for verdict, count in summary.verdicts.items():
         verdicts.add_row(Verdict(verdict).letter, verdict, f"{count:,}", f"{count / summary.rollouts:.1%}")
-    figures = new_table("", "")
-    figures.show_header = False
-    for name, text in _figures(summary):
-        figures.add_row(name, text)
     print_table(verdicts)
     print()
-    print_table(figures)
+    print_facts(_figures(summary))
 
 
-def _figures(summary: Summary) -> list[tuple[str, str]]:
+def _figures(summary: Summary) -> Iterator[tuple[str, str]]:
     together = f", {summary.models_total:,} models together" if summary.models_total > 1 else ""
-    rows = [
-        ("pass@1", _interval(summary.pass_at_1) + together),
-        *_model_rows(summary),
-        ("mean reward", f"{_number(summary.mean_reward)} over {summary.graded:,} graded{together}"),
-        *_disagreement_rows(summary),
-        ("not graded", f"{summary.unknown:,} unknown, {summary.sandbox_error:,} sandbox_error"),
-    ]
-    rows += _reason_rows(summary.ungraded_reasons, summary.ungraded_reasons_total)
-    rows += _unverified_rows(summary)
+    yield "pass@1", _interval(summary.pass_at_1) + together
+    if summary.models_total > 1:  # pooled samples do not describe one policy
+        shown = [(each.model, _interval(each.pass_at_1)) for each in summary.models[:_MODELS_PRINTED]]
+        yield from (("", f"{one_line(model, _WIDEST)}: {interval}") for model, interval in shown)
+        yield from _others(summary.models_total - len(shown), "model")
+    yield "mean reward", f"{_number(summary.mean_reward)} over {summary.graded:,} graded{together}"
+    if summary.disagreements:
+        text = f"{summary.disagreements:,}: the suite fails in two processes and passes in one"
+        if summary.mean_reward_bounds is not None:
+            low, high = map(_number, summary.mean_reward_bounds)
+            text += f"; counted as not passed in pass@1; mean reward with them: {low} to {high}"
+        yield "disagree", text
+    yield "not graded", f"{summary.unknown:,} unknown, {summary.sandbox_error:,} sandbox_error"
+    yield from _reason_rows(summary.ungraded_reasons, summary.ungraded_reasons_total)
+    if summary.unverified:
+        without = summary.unverified - summary.unverified_rewarded
+        counts = [f"{summary.unverified_rewarded:,} with a reward"] if summary.unverified_rewarded else []
+        counts += [f"{without:,} without"] if without else []
+        yield "not verified", f"{summary.unverified:,} ({', '.join(counts)})"
+        yield from _reason_rows(summary.unverified_reasons, summary.unverified_reasons_total)
     if summary.flags:
-        rows.append(("flagged", ", ".join(f"{count:,} {word}" for word, count in summary.flags.items())))
+        yield "flagged", ", ".join(f"{count:,} {word}" for word, count in summary.flags.items())
     if _JUDGE_FAILED in summary.flags:
-        rows.append(("", "a judge gave no score: the same command with --resume and --out retries these"))
+        yield "", "a judge gave no score: the same command with --resume and --out retries these"
     if summary.duplicates:
-        rows.append(("duplicates", f"{summary.duplicates:,} (same task and code, graded once)"))
+        yield "duplicates", f"{summary.duplicates:,} (same task and code, graded once)"
     if summary.cached:
-        rows.append(("cache", f"{summary.graded_now:,} graded, {summary.cached:,} from the cache"))
+        yield "cache", f"{summary.graded_now:,} graded, {summary.cached:,} from the cache"
     if summary.bad_lines:
-        rows.append(("bad lines", f"{summary.bad_lines:,} left out, listed in {summary.run}/run.json"))
+        yield "bad lines", f"{summary.bad_lines:,} left out, listed in {summary.run}/run.json"
     if summary.expected:
-        rows.append(("expected_pass", _agreeing(summary.expected)))
+        yield "expected_pass", _agreeing(summary.expected)
     size = f"{counted(summary.rollouts, 'rollout')} of {counted(summary.tasks, 'task')}"
-    pace = f"{summary.seconds:,.1f} s, {paced(summary.rate)}"
-    return [*rows, ("run", f"{summary.run} ({size}; {pace})"), ("next", summary.view)]
+    yield "run", f"{summary.run} ({size}; {summary.seconds:,.1f} s, {paced(summary.rate)})"
+    yield "next", summary.view
 
 
-def _disagreement_rows(summary: Summary) -> list[tuple[str, str]]:
-    if not summary.disagreements:
-        return []
-    text = f"{summary.disagreements:,}: the suite fails in two processes and passes in one"
-    if summary.mean_reward_bounds is not None:
-        low, high = map(_number, summary.mean_reward_bounds)
-        text += f"; counted as not passed in pass@1; mean reward with them: {low} to {high}"
-    return [("disagree", text)]
-
-
-def _unverified_rows(summary: Summary) -> list[tuple[str, str]]:
-    """How many are not verified and whether they have a reward, then the most frequent reasons."""
-    if not summary.unverified:
-        return []
-    without = summary.unverified - summary.unverified_rewarded
-    rewarded = [f"{summary.unverified_rewarded:,} with a reward"] if summary.unverified_rewarded else []
-    counts = ", ".join([*rewarded, f"{without:,} without"] if without else rewarded)
-    head = ("not verified", f"{summary.unverified:,} ({counts})")
-    return [head, *_reason_rows(summary.unverified_reasons, summary.unverified_reasons_total)]
-
-
-def _model_rows(summary: Summary) -> list[tuple[str, str]]:
-    """Each model separately, if there are several: pooled samples do not describe one policy."""
-    if summary.models_total < 2:
-        return []
-    shown = summary.models[:_MODELS_PRINTED]
-    rows = [("", f"{one_line(each.model, _WIDEST)}: {_interval(each.pass_at_1)}") for each in shown]
-    others = summary.models_total - len(shown)
-    return [*rows, ("", f"and {counted(others, 'model')} more")] if others > 0 else rows
-
-
-def _reason_rows(counts: dict[str, int], total: int) -> list[tuple[str, str]]:
+def _reason_rows(counts: dict[str, int], total: int) -> Iterator[tuple[str, str]]:
     """The most frequent reasons."""
-    reasons = list(counts.items())
-    rows = [("", f"{count:,}: {one_line(reason, _WIDEST)}") for reason, count in reasons[:_REASONS_PRINTED]]
-    others = total - _REASONS_PRINTED
-    return [*rows, ("", f"and {counted(others, 'reason')} more")] if others > 0 else rows
+    for reason, count in list(counts.items())[:_REASONS_PRINTED]:
+        yield "", f"{count:,}: {one_line(reason, _WIDEST)}"
+    yield from _others(total - _REASONS_PRINTED, "reason")
+
+
+def _others(count: int, what: str) -> Iterator[tuple[str, str]]:
+    if count > 0:
+        yield "", f"and {counted(count, what)} more"
 
 
 def _agreeing(expected: Agreement) -> str:

@@ -1,8 +1,10 @@
-"""Tables and counts on stdout: aligned on a terminal, and unbroken lines where the output goes to a file or pipe."""
+"""What commands print on stdout: JSON, and tables, aligned on a terminal and in unbroken lines in a file or pipe."""
 
 from __future__ import annotations
 
+import json
 import sys
+from collections.abc import Iterable
 
 from rich.console import Console
 from rich.table import Table
@@ -27,6 +29,26 @@ def print_table(table: Table) -> None:
     with console.capture() as capture:
         console.print(table)
     print("\n".join(line.rstrip() for line in capture.get().splitlines()))
+
+
+def print_facts(facts: Iterable[tuple[str, str]]) -> None:
+    """Print names and what they are, without a header."""
+    table = new_table("", "")
+    table.show_header = False
+    for name, text in facts:
+        table.add_row(name, text)
+    print_table(table)
+
+
+def print_json(rows: object) -> None:
+    """Print it with an indent."""
+    print(json.dumps(rows, indent=2))
+
+
+def print_more(total: int, printed: int) -> None:
+    """Print how many rows of a table are not printed, if any."""
+    if total > printed:
+        print(f"... and {total - printed:,} more: --json lists all")
 
 
 def counted(count: int, what: str) -> str:

@@ -15,14 +15,13 @@ import urllib.error
 import urllib.request
 import webbrowser
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 from typing import Final
 
 from evaluator.commands.example import app_root, example_run
 from evaluator.commands.failure import CommandError, Exit
-from evaluator.commands.sidecars import found_dataset, tell_failures
+from evaluator.commands.given_files import found_dataset, tell_failures
 from evaluator.extras import require
 from evaluator.formats import Role
 from evaluator.formats.readings import map_of
@@ -39,59 +38,56 @@ _LOOPBACK_NAMES: Final = ("127.0.0.1", "::1", "localhost")
 _PR_SET_PDEATHSIG: Final = 1
 
 
-@dataclass(frozen=True, kw_only=True)
-class Request:
-    """The command line's options."""
+def view(
+    words: Sequence[str],
+    *,
+    format_name: str | None,
+    field_map: str | None,
+    dataset: Path | None,
+    dataset_format: str | None,
+    dataset_map: str | None,
+    host: str,
+    port: int,
+    follow: bool,
+    allow_rerun: bool,
+) -> int:
+    """Serve the dashboard until stopped. Without a word: the bundled example.
 
-    words: Sequence[str]
-    """Runs, directories of runs, and rollouts as `evaluator.formats.sources` takes them."""
-    format: str | None = None
-    field_map: str | None = None
-    dataset: Path | None = None
-    dataset_format: str | None = None
-    dataset_map: str | None = None
-    host: str = "127.0.0.1"
-    port: int = 8501
-    follow: bool = False
-    allow_rerun: bool = False
-
-
-def view(request: Request) -> int:
-    """Serve the dashboard until stopped. Without a word: the bundled example."""
+    `words`: runs, directories of runs, and rollouts as `evaluator.formats.sources` takes them.
+    """
     require("streamlit", "dashboard", "the dashboard needs streamlit and more")
-    field_map, dataset_map = map_of(request.field_map), map_of(request.dataset_map, "--dataset-map")
-    for name, role in ((request.format, Role.ROLLOUTS), (request.dataset_format, Role.TASKS)):
+    fields, dataset_fields = map_of(field_map), map_of(dataset_map, "--dataset-map")
+    for name, role in ((format_name, Role.ROLLOUTS), (dataset_format, Role.TASKS)):
         if name is not None:
             format_named(name, role)  # refused now, not on a page
-    runs, folders, rollouts = _sorted(request.words)
-    dataset = request.dataset
+    runs, folders, rollouts = _sorted(words)
     if dataset is not None and not dataset.is_file():
         raise CommandError(f"{dataset}: no such file: give --dataset a file of tasks")
-    if not request.words:
+    if not words:
         runs = [example_run()]
     files = [file for word in rollouts for file in resolve(word, remote=True)]
     for file in files:
         if not file.path.exists():
             raise CommandError(f"{file}: no such file or directory: give a run or rollouts")
     if len(files) == 1 and dataset is None:
-        dataset = found_dataset(files[0], request.format)
+        dataset = found_dataset(files[0], format_name)
     for file in files if len(files) == len(rollouts) else ():
-        tell_failures(file.path, request.format)
+        tell_failures(file.path, format_name)
     words, names = _local(rollouts)
     opened = {
         "runs": [str(run.resolve()) for run in runs],
         "folders": [str(folder.resolve()) for folder in folders],
         "rollouts": words,
         "names": names,
-        "format": request.format,
-        "field_map": field_map,
+        "format": format_name,
+        "field_map": fields,
         "dataset": str(dataset.resolve()) if dataset else None,
-        "dataset_format": request.dataset_format,
-        "dataset_map": dataset_map,
-        "allow_rerun": request.allow_rerun,
-        "follow": request.follow,
+        "dataset_format": dataset_format,
+        "dataset_map": dataset_fields,
+        "allow_rerun": allow_rerun,
+        "follow": follow,
     }
-    return _serve(json.dumps(opened), request.host, _free_port(request.host, request.port))
+    return _serve(json.dumps(opened), host, _free_port(host, port))
 
 
 def _sorted(words: Iterable[str]) -> tuple[list[Path], list[Path], list[str]]:

@@ -18,7 +18,7 @@ from evaluator.extraction.definitions import (
     parses,
 )
 from evaluator.extraction.fences import Block
-from evaluator.scopes import Scopes
+from evaluator.syntax import Scopes
 
 ONLY_BLOCK = "the only block"
 _MOST_TRIED = 8

@@ -11,9 +11,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from evaluator import syntax
-from evaluator.entry_points import entry_point_of, names_called
 from evaluator.formats import fields as field
 from evaluator.formats.registry import Claim, Fields, Format
+from evaluator.given_tests import entry_point_of, names_called
 from evaluator.model import JsonValue, Mode, RecordError, Rollout, Task
 
 _TAKEN = {"id", "task_id", "question", "test_cases", "inferences", "context_messages", "source"}

@@ -13,9 +13,9 @@ import builtins
 from collections.abc import Iterable
 
 from evaluator import syntax
-from evaluator.entry_points import names_called
 from evaluator.formats import fields as field
 from evaluator.formats.registry import Claim, Fields, Format
+from evaluator.given_tests import names_called
 from evaluator.model import Mode, RecordError, Task
 
 _TAKEN = {

@@ -7,10 +7,13 @@
 The index is in the user's cache, keyed by what was opened. Texts stay in the file.
 """
 
-from evaluator.index.building import BuildStoppedError, Indexer, update
-from evaluator.index.reading import IndexedFile, Opening
-from evaluator.index.state import File, RolloutSource, State, folder_of, read_state
-from evaluator.index.tasks import Dataset, IndexedTasks
+from evaluator.extras import needs
+
+with needs("runs", "an index needs pyarrow and duckdb"):
+    from evaluator.index.building import BuildStoppedError, Indexer, update
+    from evaluator.index.reading import IndexedFile, Opening
+    from evaluator.index.state import File, RolloutSource, State, folder_of, read_state
+    from evaluator.index.tasks import Dataset, IndexedTasks
 
 __all__ = [
     "BuildStoppedError", "Dataset", "File", "IndexedFile", "IndexedTasks", "Indexer", "Opening", "RolloutSource",

@@ -15,21 +15,21 @@ from pathlib import Path
 from typing import Final
 
 import msgspec
+import pyarrow as pa
+import pyarrow.parquet as pq
 
-from evaluator.extras import needs
 from evaluator.formats import FormatError
 from evaluator.formats.file_layout import layout_of, no_rows
 from evaluator.formats.problems import Problem
 from evaluator.formats.registry import Role
 from evaluator.formats.source import Source as NamedFile
-from evaluator.index import keeping
 from evaluator.index.numbering import Numbering
-from evaluator.index.problems import ProblemLog
-from evaluator.index.rows_of import RowReader
+from evaluator.index.rows_of import RowReader, keep
 from evaluator.index.scanning import Scanned
 from evaluator.index.state import (
     File,
     FileState,
+    ProblemLog,
     RolloutSource,
     State,
     ends_of,
@@ -50,10 +50,6 @@ from evaluator.runs.files import (
     part_path,
 )
 from evaluator.user_files import replacing
-
-with needs("runs", "an index needs pyarrow and duckdb"):
-    import pyarrow as pa
-    import pyarrow.parquet as pq
 
 PART_ROWS: Final = 50_000
 """Rows that are written at once, where so many are new."""
@@ -172,7 +168,7 @@ class _Builder:
             path = str(kept_path(self._folder, number))
             if not file.is_known:
                 note_size(file)
-                keeping.keep(self._state.source, file, Path(path), self._log.add)
+                keep(self._state.source, file, Path(path), self._log.add)
                 self._save()
         size = Path(path).stat().st_size
         for scanned in scans(reader_of(self._state.source, file), number, path, file.done or file.start, size):

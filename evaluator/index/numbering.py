@@ -8,12 +8,8 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-
-from evaluator.extras import needs
-
-with needs("runs", "an index needs pyarrow and duckdb"):
-    import pyarrow as pa
-    import pyarrow.compute as pc
+import pyarrow as pa
+import pyarrow.compute as pc
 
 
 class Numbering:

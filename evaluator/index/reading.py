@@ -7,50 +7,35 @@ text is read from the source's file, and only for the rows whose text is needed.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import ClassVar, Final
 
-import msgspec
+import duckdb
 
-from evaluator.extras import needs
 from evaluator.formats.problems import Problem
-from evaluator.index.columns import COLUMNS
-from evaluator.index.problems import kept_problems
-from evaluator.index.state import RolloutSource, State, folder_of, read_state
+from evaluator.index.scanning import COLUMNS
+from evaluator.index.state import RolloutSource, State, folder_of, kept_problems, read_state
 from evaluator.index.tasks import CasesOf, Dataset, IndexedTasks
 from evaluator.index.texts import PLACE, Texts
 from evaluator.model import Task
 from evaluator.runs.files import RunError, part_path
-from evaluator.runs.reading import Run, attach, lock_down, new_connection, quoted
-from evaluator.runs.schema import MAX_PROBLEMS, TABLES, Manifest, sql_type
-
-with needs("runs", "an index needs pyarrow and duckdb"):
-    import duckdb
+from evaluator.runs.reading import Run, no_rows, quoted
+from evaluator.runs.schema import MAX_PROBLEMS, Manifest, columns_sql
 
 UNVERIFIED: Final = "the grade is the one that it came with: nothing was run"
-_COLUMNS: Final = TABLES["rollouts"]
 _OWN: Final = set(COLUMNS)
-_TEXTS: Final = {
-    "completion": "completion_of", "code": "code_of", "kind": "kind_of", "line_offset": "line_offset_of",
-    "extracted_from": "extracted_from_of",
-    "metadata": "metadata_of",
-}  # fmt: skip
+_TEXTS: Final = {"completion", "code", "kind", "line_offset", "extracted_from", "metadata"}
+"""Read from the source's file by the functions `completion_of` and so on, of `Texts`."""
 _CONSTANT: Final = {
     "verified": "false", "unverified_reason": f"'{UNVERIFIED}'", "grader": "'stored'",
     "tests_passed": "0", "tests_total": "0",
 }  # fmt: skip
-_SQL_TYPES: Final = {"int32": "INTEGER", "int64": "BIGINT", "double": "DOUBLE", "bool": "BOOLEAN"}
 _AT: Final = ", ".join(f'"{name}"' for name in PLACE)
 
 
-class Opening(msgspec.Struct, frozen=True):
-    """What another process needs to open the same source without reading it."""
-
-    source: RolloutSource
-    dataset: Dataset | None = None
-    tasks: str = ""
-    """The folder of the dataset's index."""
+Opening = tuple[RolloutSource, Dataset | None]
+"""What another process needs to open the same source without reading it."""
 
 
 class IndexedFile(Run):
@@ -80,18 +65,8 @@ class IndexedFile(Run):
 
     @property
     def opening(self) -> Opening:
-        """For `reopened`."""
-        if self._tasks is None:
-            return Opening(self.state.source)
-        return Opening(self.state.source, self._tasks.dataset, str(self._tasks.table.parent))
-
-    @classmethod
-    def reopened(cls, opening: Opening, cases_of: CasesOf) -> IndexedFile:
-        """The same in another process: the index as it is now; nothing is read or built. Raises `RunError`."""
-        run = cls.of(opening.source)
-        if opening.dataset is None:
-            return run
-        return cls(run.path, run.state, IndexedTasks(opening.dataset, Path(opening.tasks), cases_of))
+        """For `of` in another process."""
+        return self.state.source, self._tasks.dataset if self._tasks is not None else None
 
     @property
     def name(self) -> str:
@@ -102,38 +77,24 @@ class IndexedFile(Run):
         """Ordinals of the index's parts; the list grows with the source."""
         return self.state.parts
 
-    def connect(
-        self,
-        *,
-        memory_mb: int = 1_000,
-        threads: int = 2,
-        spills: bool = True,
-        parts: bool = False,
-        database: Path | None = None,
-        writes: bool = False,
-    ) -> duckdb.DuckDBPyConnection:
-        """As `Run.connect`; with `parts`, `rollouts` also has the columns that say where a rollout is in its file."""
-        connection = new_connection(memory_mb=memory_mb, threads=threads)
+    def _make_views(self, connection: duckdb.DuckDBPyConnection, *, parts: bool) -> list[Path]:
+        """With `parts`, `rollouts` also has the columns that say where a rollout is in its file."""
         files = self._paths(self.parts)
         self.texts.offer(connection)
-        connection.execute(f"CREATE VIEW rollouts AS {_rollouts(files, _TEXTS, parts=parts)}")
-        connection.execute(f"CREATE VIEW cases AS {_nothing('cases', parts=parts)}")
+        connection.execute(f"CREATE VIEW rollouts AS {_rollouts(files, texts=True, parts=parts)}")
+        connection.execute(f"CREATE VIEW cases AS {no_rows('cases', parts=parts)}")
         if self._tasks is None:
             connection.execute(f"CREATE VIEW tasks AS {_tasks_of_rollouts(files)}")
-        else:
-            connection.execute(f"CREATE VIEW tasks AS {self._tasks.offer(connection)}")
-            files = [*files, self._tasks.table]
-        if database is not None:
-            attach(connection, database, writes=writes)
-        lock_down(connection, files, spills=spills)
-        return connection
+            return files
+        connection.execute(f"CREATE VIEW tasks AS {self._tasks.offer(connection)}")
+        return [*files, self._tasks.table]
 
     def view_parts(self, connection: duckdb.DuckDBPyConnection, ordinals: Sequence[int], among: Sequence[int]) -> None:
         """As `Run.view_parts`, with null for all texts, and `length`."""
         del among
-        rows = _rollouts(self._paths(ordinals), {}, parts=True)
+        rows = _rollouts(self._paths(ordinals), texts=False, parts=True)
         connection.execute(f"CREATE OR REPLACE TEMP VIEW part_rollouts AS {rows}")
-        connection.execute(f"CREATE OR REPLACE TEMP VIEW part_cases AS {_nothing('cases', parts=True)}")
+        connection.execute(f"CREATE OR REPLACE TEMP VIEW part_cases AS {no_rows('cases', parts=True)}")
 
     def _paths(self, ordinals: Sequence[int]) -> list[Path]:
         return [part_path(self.path.resolve(), "rollouts", ordinal) for ordinal in ordinals]
@@ -149,22 +110,16 @@ class IndexedFile(Run):
         return super().tasks()
 
 
-def _rollouts(files: list[Path], texts: Mapping[str, str], *, parts: bool) -> str:
-    names = [f'{_value(column.name, texts)}::{sql_type(column.type)} AS "{column.name}"' for column in _COLUMNS]
+def _rollouts(files: list[Path], *, texts: bool, parts: bool) -> str:
+    names = columns_sql("rollouts", lambda name: _value(name, texts=texts))
     names += [_AT, '"length"', "_part AS part_file"] if parts else []
     return f"SELECT {', '.join(names)} FROM {_read(files)}"  # noqa: S608
 
 
-def _value(name: str, texts: Mapping[str, str]) -> str:
+def _value(name: str, *, texts: bool) -> str:
     if name in _OWN or name == "row":
         return f'"{name}"'
-    return f"{texts[name]}({_AT})" if name in texts else _CONSTANT.get(name, "NULL")
-
-
-def _nothing(table: str, *, parts: bool) -> str:
-    names = [f'NULL::{sql_type(column.type)} AS "{column.name}"' for column in TABLES[table]]
-    names += ["NULL::VARCHAR AS part_file"] if parts else []
-    return f"SELECT {', '.join(names)} WHERE false"
+    return f"{name}_of({_AT})" if texts and name in _TEXTS else _CONSTANT.get(name, "NULL")
 
 
 def _tasks_of_rollouts(files: list[Path]) -> str:
@@ -173,7 +128,7 @@ def _tasks_of_rollouts(files: list[Path]) -> str:
         "task_id": "task_id", "mode": "'answer'", "prompt": f"prompt_of({', '.join(f'p.{n}' for n in PLACE)})",
         "tests_total": "0", "task": "json_object('task_id', task_id, 'mode', 'answer')",
     }  # fmt: skip
-    names = ", ".join(f'{own.get(c.name, "NULL")}::{sql_type(c.type)} AS "{c.name}"' for c in TABLES["tasks"])
+    names = ", ".join(columns_sql("tasks", lambda name: own.get(name, "NULL")))
     place = ", ".join(f'{name} := "{name}"' for name in PLACE)
     return f"""SELECT {names} FROM (
         SELECT task_id, arg_min(struct_pack({place}), "row") AS p FROM {_read(files)} GROUP BY task_id)"""  # noqa: S608
@@ -181,8 +136,8 @@ def _tasks_of_rollouts(files: list[Path]) -> str:
 
 def _read(files: list[Path]) -> str:
     if not files:
-        columns = [f'NULL::{_SQL_TYPES.get(str(kind), "VARCHAR")} AS "{name}"' for name, kind in COLUMNS.items()]
-        return f'(SELECT NULL::BIGINT AS "row", NULL::VARCHAR AS _part, {", ".join(columns)} WHERE false)'
+        columns = ", ".join(f'NULL AS "{name}"' for name in ("row", *COLUMNS))
+        return f"(SELECT {columns}, NULL::VARCHAR AS _part WHERE false)"
     return f"read_parquet([{', '.join(map(quoted, files))}], filename = '_part')"
 
 

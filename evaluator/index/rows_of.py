@@ -1,7 +1,13 @@
-"""Turns one row of a file into its rollouts: once for the index, and again when their texts are needed."""
+"""Turns one row of a file into its rollouts: once for the index, and again when their texts are needed.
+
+Where a file's own rows can't be read in place, a copy of its rollouts as JSON lines is kept beside the index: of
+compressed files, JSON lists and objects, Parquet, CSV and archives. To read one text of them, everything before it
+would have to be read. The copy takes about the room of the unpacked file, in the user's cache.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -11,11 +17,15 @@ import msgspec
 
 from evaluator.formats.containers import RawRow
 from evaluator.formats.file_layout import FileLayout, layout_of, rollouts_of, samples_of
+from evaluator.formats.loader import load_samples
 from evaluator.formats.problems import Problem
 from evaluator.formats.registry import Fields, Role
 from evaluator.formats.rows import decoded
 from evaluator.formats.source import Source as NamedFile
+from evaluator.index.state import FileState, RolloutSource
 from evaluator.model import RecordError, Rollout
+from evaluator.runs.schema import encoded
+from evaluator.user_files import replacing
 
 
 class KeptRow(msgspec.Struct, omit_defaults=True):
@@ -85,3 +95,14 @@ def _layout(reader: RowReader) -> FileLayout:
 @cache
 def _layout_of(path: str, name: str, format_: str, field_map: tuple[tuple[str, str], ...] | None) -> FileLayout:
     return layout_of(NamedFile(Path(path), name), Role.ROLLOUTS, format_, dict(field_map) if field_map else None)
+
+
+def keep(source: RolloutSource, file: FileState, to: Path, on_problem: Callable[[Problem], object]) -> None:
+    """Write the copy. Raises `FormatError` for a bad file, `OSError` if the copy can't be written."""
+
+    named = NamedFile(Path(file.path), file.name)
+    with replacing(to) as temporary:
+        found = load_samples(named, source.format, field_map=source.field_map, on_problem=on_problem)
+        with temporary.open("wb") as kept:
+            for rollout, prompt in found:
+                kept.write(encoded(KeptRow(rollout.line, rollout, prompt)) + b"\n")

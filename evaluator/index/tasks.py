@@ -4,41 +4,39 @@ from __future__ import annotations
 
 import hashlib
 import os
-import threading
-from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, Final
 
+import duckdb
 import msgspec
+import pyarrow as pa
+import pyarrow.parquet as pq
 
-from evaluator.extras import needs
 from evaluator.formats.file_layout import FileLayout, layout_of, tasks_of
 from evaluator.formats.json_text import JsonError, decode_json
 from evaluator.formats.loader import load_tasks
 from evaluator.formats.problems import FormatError
 from evaluator.formats.registry import Role
-from evaluator.index.functions import add_function
 from evaluator.index.scanning import Found, Span, lines
-from evaluator.index.state import VERSION
+from evaluator.index.state import VERSION, read_at
 from evaluator.model import RecordError, Task, TestCase
 from evaluator.runs.files import RunError, forget_unused
-from evaluator.runs.parts import arrow_array
-from evaluator.runs.reading import quoted
-from evaluator.runs.schema import TASK_COLUMNS, TaskRow, encoded, safe_text, test_hash
+from evaluator.runs.parts import Rows
+from evaluator.runs.reading import add_function, quoted
+from evaluator.runs.schema import TASK_COLUMNS, Column, TaskRow, encoded, safe_text
 from evaluator.user_files import cache_folder, replacing
-
-with needs("runs", "an index needs pyarrow and duckdb"):
-    import duckdb
-    import pyarrow as pa
-    import pyarrow.parquet as pq
 
 CasesOf = Callable[[Task], Sequence[TestCase]]
 """The test cases of a task as its grader runs them."""
 
-_SHORT: Final = {"task_id": pa.string(), "mode": pa.string(), "entry_point": pa.string(), "source": pa.string(),
-                 "tests_total": pa.int32(), "test_hash": pa.string(), "at": pa.int64(), "size": pa.int64()}  # fmt: skip
+_SHORT: Final = (
+    *(column for column in TASK_COLUMNS if column.name in ("task_id", "mode", "entry_point", "source", "test_hash")),
+    Column[TaskRow]("tests_total", "int32", lambda row: len(row.cases) or None),
+)
+_SHORT_NAMES: Final = {column.name for column in _SHORT}
 _TASKS_KEPT: Final = 8
 """In memory, read."""
 
@@ -64,8 +62,7 @@ class IndexedTasks:
         self._layout = (
             layout_of(dataset.path, Role.TASKS, dataset.format, dataset.field_map) if self._in_place else None
         )
-        self._tasks: OrderedDict[int, Task] = OrderedDict()
-        self._lock = threading.Lock()
+        self.task = lru_cache(_TASKS_KEPT)(self._task)
 
     @classmethod
     def open(cls, dataset: Dataset, cases_of: CasesOf) -> IndexedTasks:
@@ -83,24 +80,13 @@ class IndexedTasks:
             os.utime(folder)
         return cls(dataset, folder, cases_of)
 
-    def task(self, at: int, size: int) -> Task:
+    def _task(self, at: int, size: int) -> Task:
         """The task at a place. Raises `RunError` if the file has changed."""
-        with self._lock:
-            if at in self._tasks:
-                return self._tasks[at]
         path = self.dataset.path if self._in_place else str(self._kept)
         try:
-            with Path(path).open("rb") as file:
-                file.seek(at)
-                data = file.read(size)
-            task = self._read(data)
+            return self._read(read_at(path, at, size))
         except (OSError, JsonError, RecordError, msgspec.DecodeError) as error:
             raise RunError(f"{path}: has changed since it was opened ({error}): load the page again") from None
-        with self._lock:
-            self._tasks[at] = task
-            while len(self._tasks) > _TASKS_KEPT:
-                self._tasks.popitem(last=False)
-        return task
 
     def _read(self, data: bytes) -> Task:
         if self._layout is None:
@@ -114,23 +100,17 @@ class IndexedTasks:
         """Add functions to a connection, and return the SELECT that has the columns of `tasks`."""
         names = []
         for column in TASK_COLUMNS:
-            if column.name in _SHORT:
+            if column.name in _SHORT_NAMES:
                 names.append(f'"{column.name}"')
                 continue
-            add_function(connection, f"task_{column.name}", self._function(column.get), ("BIGINT", "BIGINT"), "VARCHAR")
+            add_function(connection, f"task_{column.name}", partial(self._text, column.get))
             names.append(f'task_{column.name}("at", "size") AS "{column.name}"')
         return f"SELECT {', '.join(names)} FROM read_parquet({quoted(self.table)})"  # noqa: S608
 
-    def _function(self, get: Callable[[TaskRow], Any]) -> Callable[..., pa.Array]:
-        def values(at: Any, size: Any) -> pa.Array:
-            found = []
-            for place in zip(at.to_pylist(), size.to_pylist(), strict=True):
-                task = self.task(*place)
-                text = get(TaskRow(task, self._cases_of(task)))
-                found.append(safe_text(text) if isinstance(text, str) else text)
-            return pa.array(found, pa.string())
-
-        return values
+    def _text(self, get: Callable[[TaskRow], Any], at: int, size: int) -> str | None:
+        task = self.task(at, size)
+        text = get(TaskRow(task, self._cases_of(task)))
+        return safe_text(text) if isinstance(text, str) else text
 
 
 def _folder(dataset: Dataset) -> Path:
@@ -142,21 +122,19 @@ def _folder(dataset: Dataset) -> Path:
 def _build(dataset: Dataset, folder: Path) -> None:
     layout = layout_of(dataset.path, Role.TASKS, dataset.format, dataset.field_map)
     found = _in_place(dataset, layout) if layout.in_place and layout.unwrap is None else _copied(dataset, folder)
-    columns: dict[str, list[Any]] = {name: [] for name in _SHORT}
+    rows = Rows(_SHORT)
+    places: list[tuple[int, int]] = []
     seen: set[str] = set()
     for at, size, task in found:
-        if task.task_id in seen:
-            continue
-        seen.add(task.task_id)
-        total = len(task.cases) or None
-        tests = total, test_hash(task, task.cases)
-        row = (task.task_id, task.mode.value, task.entry_point, task.source, *tests, at, size)
-        for kept, value in zip(columns.values(), row, strict=True):
-            kept.append(value)
+        if task.task_id not in seen:
+            seen.add(task.task_id)
+            rows.add(TaskRow(task, task.cases))
+            places.append((at, size))
     if not seen:
         raise FormatError(f"{dataset.path}: has no usable task (`rollscope formats FILE --check` says why)")
-    arrays = [arrow_array(columns[name], kind) for name, kind in _SHORT.items()]
-    table = pa.table(arrays, names=list(_SHORT))
+    table = rows.table()
+    for name, values in zip(("at", "size"), zip(*places, strict=True), strict=True):
+        table = table.append_column(name, pa.array(values, pa.int64()))
     with replacing(folder / "tasks.parquet") as path:
         pq.write_table(table, path, compression="zstd")
 

@@ -2,46 +2,41 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
-from functools import cached_property
+from dataclasses import dataclass
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Final
 
+import duckdb
 import msgspec
 
 from evaluator.extraction import Extraction, extract
-from evaluator.extras import needs
 from evaluator.formats.problems import FormatError
 from evaluator.index.building import reader_of
-from evaluator.index.functions import add_function
-from evaluator.index.state import State, kept_path
+from evaluator.index.state import State, kept_path, read_at
 from evaluator.model import Mode, Rollout, Task
 from evaluator.runs.files import RunError
+from evaluator.runs.reading import add_function
 from evaluator.runs.schema import metadata_json, safe_text
-
-with needs("runs", "an index needs pyarrow and duckdb"):
-    import duckdb
-    import pyarrow as pa
 
 PLACE: Final = ("file", "at", "size", "nth")
 """The columns that say where a rollout is."""
-_PLACE_TYPES: Final = ("INTEGER", "BIGINT", "BIGINT", "INTEGER")
 _KEPT_BYTES: Final = 16 << 20
 """Of the rows last read: DuckDB asks for one text of 2,048 rows, then for the next text of the same rows."""
 
 
+@dataclass(frozen=True)
 class Sample:
     """A rollout, and the prompt if its row has it."""
 
-    def __init__(self, rollout: Rollout, prompt: str) -> None:
-        self.rollout = rollout
-        self.prompt = prompt
+    rollout: Rollout
+    prompt: str
 
     @cached_property
-    def extraction(self) -> Extraction | None:
+    def extraction(self) -> Extraction:
         """The program in the completion. A plain text without a fence is not taken for one."""
         rollout = self.rollout
         task = Task(task_id=rollout.task_id, mode=Mode.ANSWER, prompt=self.prompt)
@@ -82,55 +77,25 @@ class Texts:
     def _read(self, file: int, at: int, size: int) -> list[Sample]:
         path = self._paths[file]
         try:
-            descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-            try:
-                data = os.pread(descriptor, size, at)
-            finally:
-                os.close(descriptor)
-            return [Sample(*each) for each in self._readers[file].samples(data)]
+            return [Sample(*each) for each in self._readers[file].samples(read_at(path, at, size))]
         except (OSError, FormatError, msgspec.DecodeError) as error:
             raise RunError(f"{path}: has changed since it was opened ({error}): load the page again") from None
 
     def offer(self, connection: duckdb.DuckDBPyConnection) -> None:
         """Add the functions `completion_of`, `metadata_of`, `code_of`, `prompt_of` and so on, over `PLACE`."""
         for name, (kind, get) in _FUNCTIONS.items():
-            add_function(connection, name, self._function(get), _PLACE_TYPES, kind)
+            add_function(connection, name, partial(self._text, get), kind)
 
-    def _function(self, get: Callable[[Sample], Any]) -> Callable[..., pa.Array]:
-        def values(file: Any, at: Any, size: Any, nth: Any) -> pa.Array:
-            places = zip(file.to_pylist(), at.to_pylist(), size.to_pylist(), nth.to_pylist(), strict=True)
-            return pa.array([get(self.sample(*place)) for place in places])
-
-        return values
-
-
-def _code(sample: Sample) -> str | None:
-    found = sample.extraction
-    code = found.code if found else None
-    return safe_text(code) if code is not None else None
-
-
-def _kind(sample: Sample) -> str | None:
-    found = sample.extraction
-    return found.kind.value if found else sample.rollout.kind
-
-
-def _line_offset(sample: Sample) -> int:
-    found = sample.extraction
-    return found.line_offset if found else 0
-
-
-def _extracted_from(sample: Sample) -> str | None:
-    found = sample.extraction
-    return found.extracted_from if found else None
+    def _text(self, get: Callable[[Sample], Any], *place: int) -> Any:
+        return get(self.sample(*place))
 
 
 _FUNCTIONS: Final[dict[str, tuple[str, Callable[[Sample], Any]]]] = {
     "completion_of": ("VARCHAR", lambda sample: safe_text(sample.rollout.completion)),
     "metadata_of": ("VARCHAR", lambda sample: metadata_json(sample.rollout)),
     "prompt_of": ("VARCHAR", lambda sample: safe_text(sample.prompt)),
-    "code_of": ("VARCHAR", _code),
-    "kind_of": ("VARCHAR", _kind),
-    "line_offset_of": ("INTEGER", _line_offset),
-    "extracted_from_of": ("VARCHAR", _extracted_from),
+    "code_of": ("VARCHAR", lambda sample: safe_text(sample.extraction.code) if sample.extraction.code else None),
+    "kind_of": ("VARCHAR", lambda sample: sample.extraction.kind.value),
+    "line_offset_of": ("INTEGER", lambda sample: sample.extraction.line_offset),
+    "extracted_from_of": ("VARCHAR", lambda sample: sample.extraction.extracted_from),
 }

@@ -1,7 +1,7 @@
 """Scans the spans of a file in processes of their own, so that all cores read; results come in order.
 
-Each process is started by exec (`python -m evaluator.index.worker_process`), gets a span and answers with its columns
-as an Arrow stream. A small file is scanned here: starting a process would take longer.
+Each process is started by exec, gets a span and answers with its columns as an Arrow stream. A small file is scanned
+here: starting a process would take longer.
 """
 
 from __future__ import annotations
@@ -16,13 +16,10 @@ from pathlib import Path
 from typing import Final
 
 import msgspec
+import pyarrow as pa
 
-from evaluator.extras import needs
 from evaluator.index.rows_of import RowReader
 from evaluator.index.scanning import Found, Scanned, Span, scan
-
-with needs("runs", "an index needs pyarrow and duckdb"):
-    import pyarrow as pa
 
 SPAN_BYTES: Final = 4 << 20
 ALONE_BYTES: Final = 12 << 20
@@ -30,25 +27,8 @@ ALONE_BYTES: Final = 12 << 20
 _MOST_WORKERS: Final = 8
 _AHEAD: Final = 2
 """Spans per worker that are read before their turn."""
-
-
-class WorkerError(OSError):
-    """A process that scans ended early. The message is one line."""
-
-
-class Order(msgspec.Struct):
-    """What a process has to scan."""
-
-    reader: RowReader
-    span: Span
-
-
-class Answer(msgspec.Struct):
-    """What it found, before the columns' bytes."""
-
-    found: Found
-    bytes: int
-    error: str = ""
+_FOUND: Final = b"found"
+_ERROR: Final = b"error"
 
 
 def scans(reader: RowReader, file: int, path: str, start: int, end: int) -> Iterator[Scanned]:
@@ -88,11 +68,11 @@ def _scanned(free: deque[_Worker], span: Span) -> Scanned:
         free.append(worker)
 
 
-def start_module(name: str, *, stderr: int | None = None) -> subprocess.Popen[bytes]:
-    """A module of ours as a process, with pipes to its input and from its output."""
+def start_main(module: str, *, stderr: int | None = None) -> subprocess.Popen[bytes]:
+    """The `main` of a module of ours in a process, with pipes to its input and from its output."""
     home = str(Path(__file__).parents[2])
     return subprocess.Popen(
-        [sys.executable, "-P", "-m", name],
+        [sys.executable, "-P", "-c", f"from {module} import main; main()"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=stderr,
@@ -106,33 +86,40 @@ class _Worker:
 
     def __init__(self, reader: RowReader) -> None:
         self._reader = reader
-        self._process = start_module("evaluator.index.worker_process")
+        self._process = start_main("evaluator.index.workers")
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._orders = self._process.stdin
+        self._answers = self._process.stdout
 
     def scan(self, span: Span) -> Scanned:
-        stdin, stdout = self._process.stdin, self._process.stdout
-        assert stdin is not None
-        assert stdout is not None
-        ended = WorkerError(f"{span.path}: the process that reads it ended early: is there enough memory?")
         try:
-            stdin.write(msgspec.json.encode(Order(self._reader, span)) + b"\n")
-            stdin.flush()
-        except BrokenPipeError:
-            raise ended from None
-        head = stdout.readline()
-        if not head.endswith(b"\n"):
-            raise ended
-        answer = msgspec.json.decode(head, type=Answer)
-        if answer.error:
-            raise OSError(answer.error)
-        columns = stdout.read(answer.bytes)
-        if len(columns) < answer.bytes:
-            raise ended
-        with pa.ipc.open_stream(columns) as stream:
-            return Scanned(stream.read_all(), answer.found)
+            self._orders.write(msgspec.json.encode((self._reader, span)) + b"\n")
+            self._orders.flush()
+            table = pa.ipc.open_stream(self._answers).read_all()
+        except (OSError, pa.ArrowInvalid):
+            raise OSError(f"{span.path}: the process that reads it ended early: is there enough memory?") from None
+        told = table.schema.metadata
+        if _ERROR in told:
+            raise OSError(told[_ERROR].decode())
+        return Scanned(table, msgspec.json.decode(told[_FOUND], type=Found))
 
     def close(self) -> None:
         self._process.kill()
         self._process.wait()
-        for pipe in (self._process.stdin, self._process.stdout):
-            if pipe is not None:
-                pipe.close()
+        self._orders.close()
+        self._answers.close()
+
+
+def main() -> None:
+    """The process: orders on its input, each answered by an Arrow stream whose metadata has the rest."""
+    for line in sys.stdin.buffer:
+        reader, span = msgspec.json.decode(line, type=tuple[RowReader, Span])
+        try:
+            table, found = scan(reader, span)
+            answer = table.replace_schema_metadata({_FOUND: msgspec.json.encode(found)})
+        except OSError as error:
+            answer = pa.table({}).replace_schema_metadata({_ERROR: str(error)})
+        with pa.ipc.new_stream(sys.stdout.buffer, answer.schema) as writer:
+            writer.write_table(answer)
+        sys.stdout.buffer.flush()

@@ -14,9 +14,8 @@ from typing import Final
 import msgspec
 
 from evaluator import syntax
-from evaluator.entry_points import names_bound, names_called
 from evaluator.formats.json_text import JsonError, decode_json
-from evaluator.given_tests import stdin_input
+from evaluator.given_tests import names_bound, names_called, stdin_input
 from evaluator.import_headers import LIVECODEBENCH
 from evaluator.interop.reward_options import SHARE
 from evaluator.model import Grade, JsonValue, Kind, Limits, Mode, RecordError, Rollout, Task, TestCase, Verdict

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import IO
 
 from evaluator.report import contents, page
-from evaluator.runs.files import ExportError
+from evaluator.runs.export import write_file
 from evaluator.runs.reading import Run
-from evaluator.user_files import replacing
 
 __all__ = ["write_report"]
 
@@ -31,12 +30,8 @@ def write_report(
     """
     found = contents.gather(run, where=where, rows=rows, chosen_by=chosen_by or where or "", rates=not by_outcome)
     text = page.html(found).encode("utf-8", "backslashreplace")
-    if not isinstance(to, Path | str):
+    if isinstance(to, Path | str):
+        write_file(Path(to), lambda file: file.write(text))
+    else:
         to.write(text)
-        return found.rollouts
-    try:
-        with replacing(Path(to)) as path:
-            path.write_bytes(text)
-    except OSError as error:
-        raise ExportError(f"{to}: can't be written: {error.strerror}") from None
     return found.rollouts

@@ -10,10 +10,9 @@ import msgspec
 from evaluator.extras import needs
 from evaluator.metrics import Interval
 from evaluator.model import TestCase, Verdict
-from evaluator.runs.clusters import KIND_COLUMN, add_kind_column
 from evaluator.runs.export import chosen_rows
-from evaluator.runs.expressions import MODEL, pass_at_1
-from evaluator.runs.noted import add_note_columns
+from evaluator.runs.expressions import KIND_COLUMN, MODEL, add_kind_column, pass_at_1
+from evaluator.runs.notes import add_note_columns
 from evaluator.runs.reading import Manifest, QueryError, Run, one_line
 from evaluator.verdict_colours import FAILED
 
@@ -286,7 +285,7 @@ _NOTE_SQL: Final = f"""
                coalesce(task_note, '') AS note
         FROM chosen_rollouts WHERE task_judgement IS NOT NULL OR task_note IS NOT NULL
         UNION ALL
-        SELECT task_id, NULL, test_index, [judgement], coalesce(note, '')
+        SELECT task_id, NULL, test, [judgement], coalesce(note, '')
         FROM test_notes WHERE task_id IN (SELECT task_id FROM chosen_rollouts)
         UNION ALL
         SELECT task_id, sample_id, NULL, coalesce(tags, []), coalesce(note, '')

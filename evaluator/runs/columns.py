@@ -2,8 +2,8 @@
 appends them.
 
 What is made is a record batch as Arrow's IPC format has it (a flatbuffer that says where each buffer is, then the
-buffers), which `pyarrow.ipc.read_record_batch` takes as it is. The columns that only the run's writer knows (`row`,
-`dataset_hash`, `evaluator_version`) are left out: see `made_by_workers`.
+buffers), which `pyarrow.ipc.read_record_batch` takes as it is. The columns that only the run's writer knows
+(`of_the_run`) are left out: see `made_by_workers`.
 """
 
 from __future__ import annotations
@@ -15,9 +15,8 @@ from itertools import accumulate
 from typing import Any, Final
 
 from evaluator.model import Grade, Rollout
-from evaluator.runs.schema import CASE_COLUMNS, ROLLOUT_COLUMNS, CaseRow, Column, GradedRow
+from evaluator.runs.schema import CASE_COLUMNS, ROLLOUT_COLUMNS, CaseRow, Column, GradedRow, of_the_run
 
-OF_THE_RUN: Final = ("row", "dataset_hash", "evaluator_version")
 _ALIGNED: Final = 8
 Buffers = list[bytes]
 Columns = tuple[bytes, bytes]
@@ -26,7 +25,7 @@ Columns = tuple[bytes, bytes]
 
 def made_by_workers(columns: Sequence[Column[Any]]) -> list[Column[Any]]:
     """These columns without the ones that only the run's writer knows."""
-    return [column for column in columns if column.name not in OF_THE_RUN]
+    return [column for column in columns if column.get is not of_the_run]
 
 
 _OF_ROLLOUTS: Final = made_by_workers(ROLLOUT_COLUMNS)
@@ -40,7 +39,7 @@ def columns_of(rollouts: Sequence[Rollout], grades: Sequence[Grade]) -> Columns:
 
 def rollout_columns(rollouts: Iterable[Rollout], grades: Iterable[Grade]) -> bytes:
     """The rows of `rollouts` for these grades."""
-    return _batch(_OF_ROLLOUTS, [GradedRow(0, *pair, "", "") for pair in zip(rollouts, grades, strict=True)])
+    return _batch(_OF_ROLLOUTS, [GradedRow(*pair) for pair in zip(rollouts, grades, strict=True)])
 
 
 def case_columns(grades: Iterable[Grade]) -> bytes:

@@ -17,9 +17,9 @@ from typing import IO, Any, Final, Literal
 import msgspec
 
 from evaluator.extras import needs
-from evaluator.runs.clusters import KIND_COLUMN, add_kind_column
+from evaluator.runs.expressions import KIND_COLUMN, add_kind_column
 from evaluator.runs.files import ExportError
-from evaluator.runs.noted import CASE_NOTE_COLUMNS, NOTE_COLUMNS, add_note_columns
+from evaluator.runs.notes import CASE_NOTE_COLUMNS, NOTE_COLUMNS, add_note_columns
 from evaluator.runs.reading import QueryError, Run, one_line, rows_where
 from evaluator.runs.schema import column_names
 from evaluator.user_files import replacing
@@ -98,7 +98,7 @@ def export(
             schema = _projected(relation.limit(0), chosen).to_arrow_reader(_BATCH_ROWS).schema
             batches = (_without_addresses(batch) for batch in _sorted(relation, per, chosen, sized_by))
             if isinstance(to, Path | str):
-                return _write_file(Path(to), lambda file: write(batches, schema, file))
+                return write_file(Path(to), lambda file: write(batches, schema, file))
             return write(batches, schema, to)
     except duckdb.Error as error:  # a condition may fail on a row, long after it was accepted
         raise QueryError(one_line(error)) from None
@@ -214,7 +214,8 @@ def _without_addresses(batch: pa.RecordBatch) -> pa.RecordBatch:
     return batch
 
 
-def _write_file(path: Path, write: Callable[[IO[bytes]], int]) -> int:
+def write_file(path: Path, write: Callable[[IO[bytes]], int]) -> int:
+    """Write a file that appears only once it is complete. Raises `ExportError`."""
     try:
         with replacing(path) as temporary, temporary.open("wb") as file:
             return write(file)
@@ -258,20 +259,20 @@ def _write_jsonl(batches: Iterator[pa.RecordBatch], schema: pa.Schema, file: IO[
 
 
 def _write_parquet(batches: Iterator[pa.RecordBatch], schema: pa.Schema, file: IO[bytes]) -> int:
-    rows = 0
     with pq.ParquetWriter(file, schema, compression="zstd") as writer:
-        for batch in batches:
-            writer.write_batch(batch)
-            rows += batch.num_rows
-    return rows
+        return _write_all(batches, writer)
 
 
 def _write_arrow(batches: Iterator[pa.RecordBatch], schema: pa.Schema, file: IO[bytes]) -> int:
-    rows = 0
     with pa.ipc.new_stream(file, schema) as writer:
-        for batch in batches:
-            writer.write_batch(batch)
-            rows += batch.num_rows
+        return _write_all(batches, writer)
+
+
+def _write_all(batches: Iterator[pa.RecordBatch], writer: pq.ParquetWriter | pa.ipc.RecordBatchStreamWriter) -> int:
+    rows = 0
+    for batch in batches:
+        writer.write_batch(batch)
+        rows += batch.num_rows
     return rows
 
 

@@ -1,4 +1,4 @@
-"""The files of a run, and how they stay complete: atomic writes, the manifest, the lock.
+"""The files of a run, where they go, and how they stay complete: atomic writes, the manifest, the lock.
 
 A part of `cases` is put in place before the part of `rollouts` with the same ordinal. So the `rollouts` parts show
 what has been graded, and cases without them are left over from a process that was killed.
@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import itertools
 import os
 import shutil
 import time
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
@@ -131,3 +133,49 @@ class RunLock:
     def release(self) -> None:
         """Release the lock. The file stays: removing it would race with the next writer."""
         os.close(self._descriptor)
+
+
+_SUFFIXES: Final = (
+    ".gz", ".zst", ".bz2", ".xz", ".jsonl", ".ndjson", ".json", ".parquet", ".csv", ".tsv", ".eval", ".rollouts",
+)  # fmt: skip
+
+
+def default_run(rollouts: Path) -> Path:
+    """`runs/<stem>-<UTC time>`, with a number at its end where there is one by that name."""
+    base = run_stem(rollouts)
+    base = base.with_name(f"{base.name}-{datetime.now(UTC).strftime('%Y%m%dT%H%M%SZ')}")
+    names = itertools.chain([base], (base.with_name(f"{base.name}-{number}") for number in itertools.count(2)))
+    return next(path for path in names if not path.exists())
+
+
+def run_stem(rollouts: Path) -> Path:
+    """`runs/<stem>`: the name of a run of these rollouts up to the time in it."""
+    stem = rollouts.name
+    for suffix in _SUFFIXES:
+        stem = stem.removesuffix(suffix)
+    if {*stem} & {*"*?["}:
+        stem = rollouts.parent.name
+    return Path("runs") / (stem.strip("*?[]-") or "rollouts")
+
+
+_RESERVED: Final = ".reserved"
+_RESERVED_BYTES: Final = 1 << 20
+"""More than a manifest with its 1,000 bad lines takes."""
+
+
+def reserve_space(run: Path) -> None:
+    """Reserves disk space while a run grows, so that `run.json` can still say that a full disk stopped it.
+
+    On a disk without even that much nothing is raised here: writing the first part will fail.
+    """
+    try:
+        with (run / _RESERVED).open("wb") as file:
+            os.posix_fallocate(file.fileno(), 0, _RESERVED_BYTES)
+    except OSError:
+        release_space(run)
+
+
+def release_space(run: Path) -> None:
+    """Frees it."""
+    with contextlib.suppress(OSError):
+        (run / _RESERVED).unlink()

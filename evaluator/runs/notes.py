@@ -1,4 +1,5 @@
-"""What people write about a run: tags and notes on rollouts, judgements of tasks, saved filters.
+"""What people write about a run: tags and notes on rollouts, judgements of tasks, saved filters; for exports and
+reports also as columns of its rollouts and test cases.
 
 They are in `notes.json` beside the run's files: no note changes a grade, and grading again keeps the notes. Those of
 a rollouts file that is not graded, whose index may be removed with the cache, are in the user's data folder.
@@ -8,14 +9,20 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
 import msgspec
 
+from evaluator.extras import needs
+from evaluator.runs.files import ExportError
 from evaluator.runs.schema import safe_text, utc_now
 from evaluator.user_files import cache_folder, replacing
+
+with needs("runs", "a run needs pyarrow and duckdb"):
+    import duckdb
+    import pyarrow as pa
 
 NOTES: Final = "notes.json"
 _LOCK: Final = ".notes-lock"
@@ -99,9 +106,7 @@ def notes_stamp(run: Path) -> int:
 
 def note_rollout(run: Path, task_id: str, sample_id: str, *, tags: tuple[str, ...], note: str) -> None:
     """Put a note on a rollout, in place of an earlier one; without tags and text, remove it. Raises `NotesError`."""
-    kept = RolloutNote(
-        safe_text(task_id), safe_text(sample_id), tuple(dict.fromkeys(map(safe_text, tags))), safe_text(note), utc_now()
-    )
+    kept = RolloutNote(safe_text(task_id), safe_text(sample_id), _safe_tags(tags), safe_text(note), utc_now())
 
     def edit(notes: Notes) -> None:
         others = [n for n in notes.rollouts if (n.task_id, n.sample_id) != (kept.task_id, kept.sample_id)]
@@ -120,15 +125,18 @@ def note_task(
     note: str = "",
 ) -> None:
     """The same for a task, or for one of its test cases. Raises `NotesError`."""
-    kept = TaskNote(
-        safe_text(task_id), test, judgement, tuple(dict.fromkeys(map(safe_text, tags))), safe_text(note), utc_now()
-    )
+    kept = TaskNote(safe_text(task_id), test, judgement, _safe_tags(tags), safe_text(note), utc_now())
 
     def edit(notes: Notes) -> None:
         others = [n for n in notes.tasks if (n.task_id, n.test) != (kept.task_id, kept.test)]
         notes.tasks = [*others, kept] if kept.judgement or kept.tags or kept.note else others
 
     _change(run, edit)
+
+
+def _safe_tags(tags: tuple[str, ...]) -> tuple[str, ...]:
+    """Each once."""
+    return tuple(dict.fromkeys(map(safe_text, tags)))
 
 
 def save_filter(run: Path, name: str, query: str | None) -> None:
@@ -159,3 +167,63 @@ def _change(run: Path, edit: Callable[[Notes], None]) -> None:
             os.close(lock)
     except OSError as error:
         raise NotesError(f"{folder / NOTES}: can't be written: {error.strerror}") from None
+
+
+NOTE_COLUMNS: Final = ("tags", "note", "task_judgement", "task_note", "test_notes")
+"""Of a rollout: its tags and note; of its task: the judgement (good, bad or unsure) and note, and all that is said of
+its test cases, as `test 1: bad, 'not in the prompt'; test 3: good`."""
+CASE_NOTE_COLUMNS: Final = ("test_judgement", "test_note")
+"""Of a test case: the judgement and note."""
+
+_ROLLOUTS: Final = pa.schema(
+    {"task_id": "string", "sample_id": "string", "tags": pa.list_(pa.string()), "note": "string"}
+)
+_TASKS: Final = pa.schema({"task_id": "string", "judgement": "string", "note": "string", "tests": "string"})
+_TESTS: Final = pa.schema({"task_id": "string", "test": "int64", "judgement": "string", "note": "string"})
+_VIEWS: Final = """
+    ALTER VIEW rollouts RENAME TO graded_rollouts;
+    CREATE TEMP VIEW rollouts AS
+    SELECT r.*, n.tags, nullif(n.note, '') AS note,
+           t.judgement AS task_judgement, nullif(t.note, '') AS task_note, t.tests AS test_notes
+    FROM graded_rollouts r
+    LEFT JOIN rollout_notes n ON r.task_id = n.task_id AND r.sample_id = n.sample_id
+    LEFT JOIN task_notes t ON r.task_id = t.task_id;
+    ALTER VIEW cases RENAME TO graded_cases;
+    CREATE TEMP VIEW cases AS
+    SELECT c.*, n.judgement AS test_judgement, nullif(n.note, '') AS test_note FROM graded_cases c
+    LEFT JOIN test_notes n ON c.task_id = n.task_id AND c.test_index = n.test"""
+
+
+def add_note_columns(connection: duckdb.DuckDBPyConnection, run: Path) -> None:
+    """Replace the views `rollouts` and `cases` by ones with `NOTE_COLUMNS` and `CASE_NOTE_COLUMNS` too.
+
+    They are null where nothing is noted. `test_notes` is a table of what is noted about test cases.
+    Raises `ExportError` if the notes can't be read.
+    """
+    try:
+        notes = read_notes(run)
+    except NotesError as error:
+        raise ExportError(str(error)) from None
+    # By id, as a file that somebody edited may have two notes on one rollout, which would double its row.
+    rollouts = {(n.task_id, n.sample_id): n for n in notes.rollouts}
+    tests = dict(sorted({(n.task_id, n.test): n for n in notes.tasks if n.test is not None}.items()))
+    tasks = {n.task_id: msgspec.structs.asdict(n) for n in notes.tasks if n.test is None}
+    said: dict[str, list[str]] = {}
+    for note in tests.values():
+        said.setdefault(note.task_id, []).append(_in_words(note))
+    for task, words in said.items():
+        tasks[task] = tasks.get(task, {"task_id": task}) | {"tests": "; ".join(words)}
+    connection.register("rollout_notes", pa.Table.from_pylist(_rows(rollouts.values()), _ROLLOUTS))
+    connection.register("task_notes", pa.Table.from_pylist(list(tasks.values()), _TASKS))
+    connection.register("test_notes", pa.Table.from_pylist(_rows(tests.values()), _TESTS))
+    connection.execute(_VIEWS)
+
+
+def _rows(notes: Iterable[RolloutNote | TaskNote]) -> list[dict[str, object]]:
+    return [msgspec.structs.asdict(note) for note in notes]
+
+
+def _in_words(note: TaskNote) -> str:
+    """`test 1: bad, 'not in the prompt'`."""
+    parts = [*([note.judgement] if note.judgement else []), *note.tags, *([repr(note.note)] if note.note else [])]
+    return f"test {note.test}: {', '.join(parts)}"

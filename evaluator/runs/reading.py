@@ -7,31 +7,35 @@ through `select` (one SELECT statement) or `rows_where` (one condition).
 
 from __future__ import annotations
 
+import atexit
 import re
 import secrets
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import ClassVar, Final
+from weakref import WeakSet
 
 import msgspec
 
 from evaluator.extras import needs
 from evaluator.model import Task
 from evaluator.runs.files import TASKS, QueryError, RunError, RunLock, is_run, part_ordinals, part_path, read_manifest
-from evaluator.runs.schema import TABLES, BadLine, Manifest, sample_key, sql_type
-from evaluator.runs.writing import RunWriter, graded_samples
+from evaluator.runs.schema import BadLine, Manifest, columns_sql, sample_key
+from evaluator.runs.writing import RunWriter
 
 with needs("runs", "a run needs pyarrow and duckdb"):
     import duckdb
+    import pyarrow as pa
+    from duckdb.func import ARROW, SPECIAL
 
 __all__ = [
     "BadLine", "Manifest", "QueryError", "Run", "RunError", "RunLock", "RunWriter",
     "is_run", "one_line", "rows_where", "sample_key", "select",
 ]  # fmt: skip
 
-_THREADS: Final = 2
-_MEMORY_MB: Final = 1_000
+_ARROW_TYPES: Final = {"VARCHAR": pa.string(), "INTEGER": pa.int32()}
+"""Of what functions of ours return."""
 _GROUP: Final = re.compile(r'(?<!")\bgroup\b(?!\s+by\b)', re.IGNORECASE)
 
 
@@ -63,15 +67,11 @@ class Run:
         """Ordinals of the complete parts; the list grows while the run is being graded."""
         return part_ordinals(self.path, "rollouts")
 
-    def graded_samples(self) -> set[int]:
-        """The keys (`sample_key`) of the samples that have a grade."""
-        return graded_samples(self.path)
-
     def connect(
         self,
         *,
-        memory_mb: int = _MEMORY_MB,
-        threads: int = _THREADS,
+        memory_mb: int = 1_000,
+        threads: int = 2,
         spills: bool = True,
         parts: bool = False,
         database: Path | None = None,
@@ -84,16 +84,24 @@ class Run:
         last column `part_file`, the path of the row's file: with it in a condition, DuckDB opens no other file.
         `database`: a database file that is attached as `kept`, read-only unless `writes`.
         """
-        connection = new_connection(memory_mb=memory_mb, threads=threads)
+        connection = duckdb.connect(
+            ":memory:",
+            config={"threads": threads, "memory_limit": f"{memory_mb}MB", "python_enable_replacements": False},
+        )
+        files = self._make_views(connection, parts=parts)
+        if database is not None:
+            connection.execute(f"ATTACH {quoted(database)} AS kept {'' if writes else '(READ_ONLY)'}")
+        _lock_down(connection, files, spills=spills)
+        return connection
+
+    def _make_views(self, connection: duckdb.DuckDBPyConnection, *, parts: bool) -> list[Path]:
+        """Make the three views, and return the files that they read."""
         self.manifest = read_manifest(self.path)
         ordinals = self.parts
         files = self._files(ordinals)
         for table, rows in self._selects(connection, files, ordinals, parts=parts).items():
             connection.execute(f"CREATE VIEW {table} AS {rows}")
-        if database is not None:
-            attach(connection, database, writes=writes)
-        lock_down(connection, [path for paths in files.values() for path in paths], spills=spills)
-        return connection
+        return [path for paths in files.values() for path in paths]
 
     def view_parts(self, connection: duckdb.DuckDBPyConnection, ordinals: Sequence[int], among: Sequence[int]) -> None:
         """Make the views `part_rollouts` and `part_cases` of only these parts, as they are in a run of those `among`.
@@ -196,13 +204,11 @@ def _stored_columns(connection: duckdb.DuckDBPyConnection, paths: list[Path]) ->
 
 
 def _select(table: str, paths: list[Path], stored: list[dict[str, str]], newer: list[Path], *, parts: bool) -> str:
-    known = {name for columns in stored for name in columns}
-    found = [(f'"{column.name}"' if column.name in known else "NULL", column) for column in TABLES[table]]
-    names = ", ".join(f'{value}::{sql_type(column.type)} AS "{column.name}"' for value, column in found)
     parts = parts and table != "tasks"
     if not paths:
-        nowhere = ", NULL::VARCHAR AS part_file" if parts else ""
-        return f"SELECT {names}{nowhere} WHERE false"
+        return no_rows(table, parts=parts)
+    known = {name for columns in stored for name in columns}
+    names = ", ".join(columns_sql(table, lambda name: f'"{name}"' if name in known else "NULL"))
     names += ", _part AS part_file" if parts else ""
     # To match the parts' columns by name, with the wider type, DuckDB opens every part for each query.
     by_name = any(each != stored[0] for each in stored)
@@ -216,6 +222,13 @@ def _select(table: str, paths: list[Path], stored: list[dict[str, str]], newer: 
               AND {_ordinal("newer")} > {_ordinal("older")})"""  # noqa: S608
 
 
+def no_rows(table: str, *, parts: bool) -> str:
+    """The SQL of a view with a table's columns and nothing in them."""
+    names = columns_sql(table, lambda _: "NULL")
+    names += ["NULL::VARCHAR AS part_file"] if parts else []
+    return f"SELECT {', '.join(names)} WHERE false"
+
+
 def _ordinal(alias: str) -> str:
     return f"regexp_extract({alias}._part, 'part-(\\d+)', 1)::BIGINT"
 
@@ -225,20 +238,30 @@ def quoted(path: Path) -> str:
     return "'" + str(path).replace("'", "''") + "'"
 
 
-def new_connection(*, memory_mb: int, threads: int) -> duckdb.DuckDBPyConnection:
-    """A connection to an empty database in memory."""
-    return duckdb.connect(
-        ":memory:",
-        config={"threads": threads, "memory_limit": f"{memory_mb}MB", "python_enable_replacements": False},
-    )
+_with_functions: Final[WeakSet[duckdb.DuckDBPyConnection]] = WeakSet()
 
 
-def attach(connection: duckdb.DuckDBPyConnection, database: Path, *, writes: bool) -> None:
-    """Attach a database file as `kept`."""
-    connection.execute(f"ATTACH {quoted(database)} AS kept {'' if writes else '(READ_ONLY)'}")
+def add_function(
+    connection: duckdb.DuckDBPyConnection, name: str, function: Callable[..., object], returns: str = "VARCHAR"
+) -> None:
+    """Make a function of ours known by this name. It is called for each row, and may give None."""
+
+    def of_columns(*columns: pa.Array) -> pa.Array:
+        rows = zip(*(column.to_pylist() for column in columns), strict=True)
+        return pa.array([function(*row) for row in rows], _ARROW_TYPES[returns])
+
+    _with_functions.add(connection)
+    connection.create_function(name, of_columns, None, returns, type=ARROW, null_handling=SPECIAL)
 
 
-def lock_down(connection: duckdb.DuckDBPyConnection, paths: list[Path], *, spills: bool) -> None:
+@atexit.register
+def _close_all() -> None:
+    """DuckDB's binding prints a page of warnings if the interpreter ends while one of them has a function of ours."""
+    for connection in list(_with_functions):
+        connection.close()
+
+
+def _lock_down(connection: duckdb.DuckDBPyConnection, paths: list[Path], *, spills: bool) -> None:
     """From now on the connection can open these files alone, and its settings can't be changed."""
     allowed = ", ".join(map(quoted, paths))
     # For sorts larger than memory: DuckDB creates the directory when it needs it and removes it again.

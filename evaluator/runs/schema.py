@@ -43,13 +43,10 @@ class Column(NamedTuple, Generic[_Record]):
 
 
 class GradedRow(NamedTuple):
-    """The source of a row of `rollouts`. `row` is the rollout's ordinal in its file, from 0."""
+    """The source of a row of `rollouts`."""
 
-    row: int
     rollout: Rollout
     grade: Grade
-    dataset_hash: str
-    evaluator_version: str
 
 
 class CaseRow(NamedTuple):
@@ -202,8 +199,13 @@ def _highest(values: Iterable[float | None]) -> float | None:
     return max((value for value in values if value is not None), default=None)
 
 
+def of_the_run(record: object) -> None:
+    """A column that only the run's writer knows: the rollout's ordinal in its file, from 0; dataset; version."""
+    del record
+
+
 ROLLOUT_COLUMNS: Final[tuple[Column[GradedRow], ...]] = (
-    Column("row", "int64", lambda r: r.row),
+    Column("row", "int64", of_the_run),
     Column("task_id", "string", lambda r: r.grade.task_id),
     Column("sample_id", "string", lambda r: r.grade.sample_id),
     Column("sample_index", "int64", lambda r: r.rollout.sample_index),
@@ -230,8 +232,8 @@ ROLLOUT_COLUMNS: Final[tuple[Column[GradedRow], ...]] = (
     Column("checker", "string", lambda r: r.grade.checker),
     Column("grader", "string", lambda r: r.grade.grader),
     Column("components", "string", lambda r: _as_json(r.grade.components) if r.grade.components else None),
-    Column("dataset_hash", "string", lambda r: r.dataset_hash),
-    Column("evaluator_version", "string", lambda r: r.evaluator_version),
+    Column("dataset_hash", "string", of_the_run),
+    Column("evaluator_version", "string", of_the_run),
     Column("code", "string", lambda r: r.grade.code),
     Column("completion", "string", lambda r: r.rollout.completion),
     Column("kind", "string", lambda r: r.grade.kind.value if r.grade.kind else None),
@@ -314,3 +316,8 @@ def column_names(table: str) -> list[str]:
 def sql_type(arrow_type: str) -> str:
     """DuckDB's name of a column's type."""
     return _SQL_TYPES[arrow_type]
+
+
+def columns_sql(table: str, value: Callable[[str], str]) -> list[str]:
+    """The columns of a view: of `rollouts`, `cases` or `tasks`, where `value` gives the SQL of each by its name."""
+    return [f'{value(column.name)}::{sql_type(column.type)} AS "{column.name}"' for column in TABLES[table]]

@@ -11,7 +11,6 @@ import contextlib
 import os
 import shutil
 import time
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,7 +19,6 @@ from typing import Any, Final, Self
 from evaluator.extras import needs
 from evaluator.model import Grade, Limits, Rollout, Task, TestCase
 from evaluator.options import by_name
-from evaluator.runs import disk_space
 from evaluator.runs.columns import Columns, columns_of
 from evaluator.runs.files import (
     LOCK,
@@ -31,22 +29,21 @@ from evaluator.runs.files import (
     part_ordinals,
     part_path,
     read_manifest,
+    release_space,
     remove_leftovers,
+    reserve_space,
     write_manifest,
 )
-from evaluator.runs.journal import Journal, Origin
-from evaluator.runs.parts import Part, Rows, parquet_writer, recover
+from evaluator.runs.parts import Origin, Part, Rows, parquet_writer, recover
 from evaluator.runs.schema import TASK_COLUMNS, Manifest, RunState, TaskRow, sample_key
 
 with needs("runs", "a run needs pyarrow and duckdb"):
-    import pyarrow as pa
     import pyarrow.parquet as pq
 
 PART_ROWS: Final = 1_000
 PART_BYTES: Final = 64 << 20
 PART_SECONDS: Final = 5.0
 _FIRST_PART_SECONDS: Final = 1.0
-_TOGETHER: Final = 64
 _BATCH_BYTES: Final = 16 << 20
 
 _MAY_CHANGE: Final = (
@@ -68,9 +65,6 @@ class RunWriter:
         self._fresh = fresh
         self._tasks = _TaskFile(path, again=grown)
         self._next_part = max(part_ordinals(path, "rollouts"), default=-1) + 1
-        self._loose: list[tuple[int, Rollout, Grade]] = []
-        """What was added one by one and has no columns yet."""
-        self._loose_characters = 0
         self._begin_part()
         self._due = time.monotonic() + _FIRST_PART_SECONDS  # soon, so that the dashboard has something to show
         self._closed = False
@@ -104,7 +98,7 @@ class RunWriter:
             manifest.counts = _exact_counts(run, manifest.regraded_from)  # outdated if the process was killed
         manifest.state, manifest.stopped_by = "running", None
         write_manifest(run, manifest)
-        disk_space.reserve(run)
+        reserve_space(run)
         return cls(run, manifest, lock, fresh=earlier is None, grown=grown)
 
     def __enter__(self) -> Self:
@@ -130,46 +124,27 @@ class RunWriter:
 
     def add(self, rollout: Rollout, grade: Grade, row: int) -> None:
         """Add a graded rollout; `row` is its ordinal in its file, from 0. Raises `RunError`."""
-        self._loose.append((row, rollout, grade))
-        self._loose_characters += len(rollout.completion) + len(grade.code or "")
-        self._loose_characters += sum(
-            len(case.stdout) + len(case.stderr) + len(case.actual or "") for case in grade.cases
-        )
-        if len(self._loose) >= _TOGETHER or self._loose_characters >= min(PART_BYTES, _BATCH_BYTES):
-            self._add_loose()
-        self.flush_when_due()
+        self.add_columns([row], columns_of([rollout], [grade]), {grade.verdict.value: 1})
 
     def add_columns(self, rows: Sequence[int], columns: Columns, verdicts: Mapping[str, int]) -> None:
         """Add graded rollouts whose columns are made (`runs.columns`); `verdicts`: how many of each there are.
 
         `rows`: the ordinal of each in its file. They are on disk when this returns. Raises `RunError`.
         """
-        self._add_loose()
-        self._append(rows, columns, verdicts)
-        self.flush_when_due()
-
-    def _add_loose(self) -> None:
-        loose, self._loose, self._loose_characters = self._loose, [], 0
-        if loose:
-            rows, rollouts, grades = zip(*loose, strict=True)
-            self._append(rows, columns_of(rollouts, grades), Counter(grade.verdict.value for grade in grades))
-
-    def _append(self, rows: Sequence[int], columns: Columns, verdicts: Mapping[str, int]) -> None:
         with self._reporting():
             self._tasks.finish()
-            self._journal.add(rows, columns)
-        self._part.add(rows, columns)
+            self._part.add(rows, columns)
         counts = self.manifest.counts
         counts["rollouts"] = counts.get("rollouts", 0) + len(rows)
         for verdict, count in verdicts.items():
             counts[verdict] = counts.get(verdict, 0) + count
         if not self.manifest.layers:
             self.manifest.layers = self._part.last_layers()
+        self.flush_when_due()
 
     def _begin_part(self) -> None:
         origin = Origin(self.manifest.dataset_hash, self.manifest.evaluator_version)
-        self._part = Part(origin)
-        self._journal = Journal(self.path, self._next_part, origin)
+        self._part = Part(self.path, self._next_part, origin)
 
     def flush(self) -> None:
         """Write what has been added, so that readers see it. Raises `RunError` if it can't be written."""
@@ -177,10 +152,8 @@ class RunWriter:
             self._flush()
 
     def _flush(self) -> None:
-        self._add_loose()
         if self._part.rows:
-            self._part.write(self.path, self._next_part)
-            self._journal.remove()
+            self._part.write()
             self._next_part += 1
             self._begin_part()
             write_manifest(self.path, self.manifest)
@@ -207,14 +180,14 @@ class RunWriter:
             self._tell_why()
             raise
         finally:
-            disk_space.release(self.path)
+            release_space(self.path)
             self._lock.release()
 
     def _tell_why(self) -> None:
         """Make the manifest say what stopped the run, and count what is written. The space for it was reserved."""
         with contextlib.suppress(OSError):
             self._tasks.abandon()
-        disk_space.release(self.path)
+        release_space(self.path)
         self.manifest.state, self.manifest.stopped_by = "stopped", self._fault
         with contextlib.suppress(OSError):
             self.manifest.counts = _exact_counts(self.path, self.manifest.regraded_from)
@@ -228,9 +201,9 @@ class RunWriter:
             self.close("stopped")
             return
         self._closed = True
-        self._journal.remove()
+        self._part.forget()
         self._tasks.abandon()
-        disk_space.release(self.path)
+        release_space(self.path)
         for name in ("rollouts", "cases"):
             shutil.rmtree(self.path / name, ignore_errors=True)
         for name in (MANIFEST, TASKS, LOCK):
@@ -250,19 +223,14 @@ class RunWriter:
 
     def flush_when_due(self) -> None:
         """Write what has been added, if it is much or old. To be called also while no grade arrives."""
-        full = self._part.rows + len(self._loose) >= PART_ROWS or self._part.bytes >= PART_BYTES
+        full = self._part.rows >= PART_ROWS or self._part.bytes >= PART_BYTES
         if full or time.monotonic() >= self._due:
             self.flush()
 
 
 def graded_samples(run: Path) -> set[int]:
     """The keys of the samples that have a grade in a run; 8 bytes each, however long their names."""
-    keys: set[int] = set()
-    for ordinal in part_ordinals(run, "rollouts"):
-        table = pq.read_table(part_path(run, "rollouts", ordinal), columns=["task_id", "sample_id"])
-        pairs = zip(table["task_id"].to_pylist(), table["sample_id"].to_pylist(), strict=True)
-        keys.update(sample_key(task_id, sample_id) for task_id, sample_id in pairs)
-    return keys
+    return {sample_key(*ids) for _, rows in _stored(run, "task_id", "sample_id") for ids in rows}
 
 
 class _TaskFile:
@@ -348,10 +316,8 @@ def _exact_counts(run: Path, regraded_from: int | None) -> dict[str, int]:
     """Counts by verdict. For a sample that occurs twice, the part with the highest ordinal counts."""
     newer: set[int] = set()
     counts: dict[str, int] = {"rollouts": 0}
-    for ordinal in reversed(part_ordinals(run, "rollouts")):
-        path = part_path(run, "rollouts", ordinal)
-        table = pq.read_table(path, columns=["task_id", "sample_id", "verdict"])
-        for task_id, sample_id, verdict in _rows(table):
+    for ordinal, rows in _stored(run, "task_id", "sample_id", "verdict"):
+        for task_id, sample_id, verdict in rows:
             if regraded_from is not None:
                 key = sample_key(task_id, sample_id)
                 if key in newer:
@@ -363,5 +329,8 @@ def _exact_counts(run: Path, regraded_from: int | None) -> dict[str, int]:
     return counts
 
 
-def _rows(table: pa.Table) -> Iterable[tuple[Any, ...]]:
-    return zip(*(column.to_pylist() for column in table.columns), strict=True)
+def _stored(run: Path, *columns: str) -> Iterator[tuple[int, Iterable[tuple[Any, ...]]]]:
+    """The ordinal of each part and some columns of its rollouts, the last part first."""
+    for ordinal in reversed(part_ordinals(run, "rollouts")):
+        table = pq.read_table(part_path(run, "rollouts", ordinal), columns=list(columns))
+        yield ordinal, zip(*(column.to_pylist() for column in table.columns), strict=True)

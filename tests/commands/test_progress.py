@@ -1,14 +1,13 @@
 """How far it is, as a line says it."""
 
-import io
 import re
 
-from evaluator.commands.progress import LineMeter, passed_share
+from evaluator.commands.progress import Meter
 
 
 def line(total: int | None, counted: list[float | None], failed: int = 0) -> str:
     """The line after so much, each rate and time left as `#`."""
-    meter = LineMeter(total, "graded", passed_share, io.StringIO())
+    meter = Meter(total)
     for value in counted:
         meter.count(value)
     for _ in range(failed):

@@ -1,11 +1,14 @@
 """Runs of a few rollouts. `written` in conftest.py writes and opens them."""
 
+import itertools
+from collections import Counter
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evaluator.graders import shown_cases
 from evaluator.model import Grade, Rollout, Task, Verdict
+from evaluator.runs.columns import columns_of
 from evaluator.runs.reading import Manifest, RunWriter
 
 if TYPE_CHECKING:
@@ -33,7 +36,11 @@ def write(path: Path, rows: Iterable[Row], *tasks: Task, manifest: Manifest | No
     with RunWriter.create(path, manifest or Manifest(dataset="d.jsonl", rollouts="r.jsonl")) as writer:
         for task in tasks:
             writer.add_task(task, task.cases or shown_cases(task, None))
-        for place, (rollout, grade) in enumerate(rows):
-            writer.add(rollout, grade, place)
+        graded = enumerate(rows)
+        while batch := list(itertools.islice(graded, 64)):
+            places, pairs = zip(*batch, strict=True)
+            rollouts, grades = zip(*pairs, strict=True)
+            verdicts = Counter(grade.verdict.value for grade in grades)
+            writer.add_columns(places, columns_of(rollouts, grades), verdicts)
         writer.close()
     return path

@@ -13,8 +13,7 @@ from dashboard.state import Filter
 from dashboard.workspace import Entry, OpenRun
 from evaluator.model import Flag, Verdict
 from evaluator.runs.export import export_columns
-from evaluator.runs.noted import CASE_NOTE_COLUMNS, NOTE_COLUMNS
-from evaluator.runs.notes import note_rollout, note_task, read_notes
+from evaluator.runs.notes import CASE_NOTE_COLUMNS, NOTE_COLUMNS, note_rollout, note_task, read_notes
 from tests.dashboard import rows, sample_run
 from tests.dashboard.rows import Row, Show
 from tests.dashboard.test_pages import click, text, visit

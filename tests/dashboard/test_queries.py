@@ -6,7 +6,7 @@ from dashboard.queries import aggregates, dataset, distributions, filter_sql, li
 from dashboard.queries.columns import COLUMNS
 from dashboard.state import Filter
 from dashboard.workspace import OpenRun
-from evaluator.runs.clusters import CLUSTER
+from evaluator.runs.expressions import CLUSTER
 from tests.dashboard import check_run, sample_run
 from tests.dashboard.test_pages import mostly_slow
 

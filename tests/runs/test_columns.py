@@ -74,7 +74,7 @@ def schema(columns: list[Column[Any]]) -> pa.Schema:
 def test_the_same_rows_as_pyarrow_makes(numbers: list[int]) -> None:
     grades, rollouts = [failed(number) for number in numbers], [of(number) for number in numbers]
     found = columns_of(rollouts, grades)
-    rows = [GradedRow(0, *pair, "", "") for pair in zip(rollouts, grades, strict=True)]
+    rows = [GradedRow(*pair) for pair in zip(rollouts, grades, strict=True)]
     cases = [CaseRow(grade, case) for grade in grades for case in grade.cases]
     for columns, records, made in ((ROLLOUT_COLUMNS, rows, found[0]), (CASE_COLUMNS, cases, found[1])):
         wanted = made_by_workers(columns)

@@ -12,8 +12,7 @@ import pytest
 from evaluator.model import CaseResult, Difference, Flag, Grade, Rollout, Verdict
 from evaluator.runs import export as exporting
 from evaluator.runs.export import CASE_DEFAULTS, ROLLOUT_DEFAULTS, ExportError, export
-from evaluator.runs.noted import NOTE_COLUMNS
-from evaluator.runs.notes import note_rollout, note_task
+from evaluator.runs.notes import NOTE_COLUMNS, note_rollout, note_task
 from evaluator.runs.reading import Manifest, QueryError, Run, RunWriter
 from evaluator.runs.schema import column_names
 

@@ -12,6 +12,7 @@ from evaluator import invisible
 from evaluator.cli import main
 from evaluator.model import Grade, Rollout, Verdict
 from evaluator.report import write_report
+from evaluator.runs.columns import columns_of
 from evaluator.runs.notes import note_rollout, note_task
 from evaluator.runs.reading import Manifest, QueryError, Run, RunWriter
 from tests.dashboard import hostile_text, sample_run
@@ -81,10 +82,14 @@ def test_it_shows_where_a_rollout_fails(tmp_path: Path) -> None:
 
 def made(path: Path, tasks: int, samples: int, verdict: Verdict = Verdict.WRONG_ANSWER) -> Path:
     with RunWriter.create(path, Manifest(dataset_hash="abc")) as writer:
-        for row in range(tasks * samples):
-            task, sample = f"task {row // samples}", f"s{row % samples}"
-            grade = Grade(task_id=task, sample_id=sample, verdict=verdict, reward=0.0, code="x = 1\n" * 50)
-            writer.add(Rollout(task_id=task, sample_id=sample, completion="c"), grade, row)
+        for first in range(0, tasks * samples, samples):
+            task, names = f"task {first // samples}", [f"s{sample}" for sample in range(samples)]
+            grades = [
+                Grade(task_id=task, sample_id=name, verdict=verdict, reward=0.0, code="x = 1\n" * 50) for name in names
+            ]
+            rollouts = [Rollout(task_id=task, sample_id=name, completion="c") for name in names]
+            columns = columns_of(rollouts, grades)
+            writer.add_columns(range(first, first + samples), columns, {verdict.value: samples})
         writer.close("finished")
     return path
 

@@ -1,0 +1,124 @@
+"""The files that the options name, `--dataset`, `--grader` and `--preamble`, and those that lie beside the rollouts.
+
+What is found beside NeMo Gym rollouts is told in one line on stderr.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tomllib
+from pathlib import Path
+from typing import Final
+
+from evaluator import syntax
+from evaluator.commands.failure import CommandError
+from evaluator.formats import FileLike, FormatError, Role, Source
+from evaluator.formats.nemo_gym_sidecars import (
+    failures_path,
+    materialized_inputs_path,
+    read_failures,
+    roles_of,
+    tasks_file,
+)
+from evaluator.formats.source import source_of
+from evaluator.graders import get_grader, needs_tasks
+from evaluator.graders.spec import anchored
+from evaluator.import_headers import LIVECODEBENCH
+from evaluator.model import JsonValue
+from evaluator.runs.files import is_run, read_manifest
+
+
+def dataset_for(rollouts: list[Source], format_name: str | None, grader: str | None, run: Path | None) -> Path | None:
+    """The tasks where no `--dataset` was given: None for those in the rollouts' own rows.
+
+    `run`: the run to resume, whose grader holds if no other is given. Raises `CommandError` where a grader that needs
+    tasks has none.
+    """
+    if grader is None and run is not None and is_run(run):
+        grader = read_manifest(run).options.grader
+    path = rollouts[0].path
+    found = found_dataset(rollouts[0], format_name) if len(rollouts) == 1 else None
+    if found is None and needs_tasks(grader_text(grader)):
+        missing = "Missing option '--dataset'"
+        if len(rollouts) == 1 and Role.ROLLOUTS in roles_of(path, format_name):
+            missing += f": the rollouts have no tests, and there is no {materialized_inputs_path(path)}"
+        raise CommandError(f"{missing} (see rollscope grade --help)")
+    return None if found == path else found
+
+
+def found_dataset(rollouts: FileLike, format_name: str | None = None) -> Path | None:
+    """The tasks of such rollouts, if they are found."""
+    path = source_of(rollouts).path
+    found = tasks_file(path, format_name)
+    if found == path:
+        print(f"tasks from {rollouts} itself: its rows have the tests", file=sys.stderr)
+    elif found is not None:
+        print(f"tasks from {found}, found next to the rollouts", file=sys.stderr)
+    return found
+
+
+def tell_failures(rollouts: Path, format_name: str | None) -> None:
+    """Print how many rollouts failed, by reason: no other file has them."""
+    path = failures_path(rollouts)
+    if not path.is_file() or not roles_of(rollouts, format_name):
+        return
+    try:
+        failures = read_failures(path)
+    except FormatError as error:
+        print(error, file=sys.stderr)
+        return
+    if failures:
+        kinds = ", ".join(f"{kind} {count:,}" for kind, count in failures.most_common())
+        print(f"{path}: failed, without a completion: {failures.total():,} ({kinds})", file=sys.stderr)
+
+
+_READERS = {".json": json.loads, ".toml": tomllib.loads}
+
+
+def grader_text(given: str | None) -> str | None:
+    """The requested grader as one text that means the same in every folder; a run stores it for `--resume`.
+
+    Raises `GraderError` or `CommandError` if it names no valid grader.
+    """
+    if given is None:
+        return None
+    path = Path(given).expanduser()
+    if path.suffix.lower() in _READERS and not given.lstrip().startswith("{"):
+        text = anchored(json.dumps(_read(path), sort_keys=True), path.resolve().parent)
+    else:
+        text = anchored(given.strip(), Path.cwd())
+    get_grader(text)
+    return text
+
+
+def _read(path: Path) -> dict[str, JsonValue]:
+    kind = path.suffix.lower()
+    try:
+        row = _READERS[kind](path.read_text(encoding="utf-8-sig"))
+        json.dumps(row)  # rejects TOML's dates, which no option takes
+    except (ValueError, TypeError, RecursionError) as error:
+        raise CommandError(f"{path}: can't be read as {kind[1:].upper()}: {error}") from None
+    if not isinstance(row, dict):
+        raise CommandError(f'{path}: must hold an object, for example {{"name": "tests"}}')
+    return row
+
+
+_NAMED: Final = {"none": "", "lcb": LIVECODEBENCH}
+
+
+def preamble_text(given: str | None) -> str | None:
+    """The requested code; None for the tasks' own. Raises `CommandError` for a file that is not Python."""
+    if given is None or given in _NAMED:
+        return _NAMED.get(given or "")
+    path, instead = Path(given).expanduser(), "give a Python file, none or lcb"
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+        syntax.parse(text, str(path))
+    except OSError as error:
+        raise CommandError(f"--preamble: {path} can't be read: {error.strerror}: {instead}") from None
+    except SyntaxError as error:
+        raise CommandError(f"--preamble: {path}:{error.lineno}: {error.msg}: fix this line, or {instead}") from None
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise CommandError(f"--preamble: {path} is not Python: {error}: {instead}") from None
+    return text
