@@ -2,7 +2,7 @@
 
 import pytest
 
-from evaluator.assertions.literal_calls import LiteralCalls, extract_calls, test_case
+from evaluator.assertions.literal_calls import extract_calls
 from evaluator.assertions.plan import Form, notes_on, plan_suite
 from evaluator.model import Mode, Task
 from tests.assertions.check_tasks import check_task, planned, shown, task
@@ -185,8 +185,8 @@ CHECKS = [
 def test_literal_checks_have_the_same_test_cases_either_way(body: str) -> None:
     checked = check_task(body)
     calls = extract_calls(checked)
-    assert isinstance(calls, LiteralCalls)
-    assert plan_suite(checked).cases == tuple(map(test_case, calls.calls))
+    assert calls
+    assert plan_suite(checked).cases == tuple(call.case for call in calls)
 
 
 def test_a_comparison_of_the_candidate_with_itself_is_noted_with_its_lines() -> None:
