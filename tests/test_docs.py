@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 import typer
 
+from evaluator.assertions import Refusal
 from evaluator.assertions.one_process import Reason
-from evaluator.assertions.ungradable import Refusal
 from evaluator.checkers import known_checkers
 from evaluator.cli import app
 from evaluator.formats import known_formats

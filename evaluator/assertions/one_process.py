@@ -13,9 +13,9 @@ from enum import StrEnum
 from evaluator.assertions.data_classes import classes_passed
 from evaluator.assertions.flow import targets_of
 from evaluator.assertions.imports import is_among
-from evaluator.assertions.needs import STARTING
 from evaluator.assertions.reading import SOLUTION, Reading, is_builtin
 from evaluator.assertions.source import walk_own
+from evaluator.assertions.uses import STARTING
 
 
 class Reason(StrEnum):

@@ -15,7 +15,7 @@ from decimal import Decimal
 from functools import partial
 from typing import NamedTuple
 
-from evaluator.assertions.ungradable import UngradableError
+from evaluator.assertions import UngradableError
 from evaluator.checkers import shortened
 from evaluator.extraction import outside_thinking
 from evaluator.graders.answers.grades import answer_grader, case_result, conclude

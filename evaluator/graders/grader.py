@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from evaluator.assertions.ungradable import UngradableError
+from evaluator.assertions import UngradableError
 from evaluator.graders.bench import Bench
 from evaluator.model import Grade, JsonValue, Rollout, Task, TestCase
 

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from evaluator.assertions.ungradable import UngradableError
+from evaluator.assertions import UngradableError
 from evaluator.checkers import shortened
 from evaluator.extraction import outside_thinking
 from evaluator.extras import require

@@ -20,7 +20,7 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from evaluator.assertions.ungradable import UngradableError
+from evaluator.assertions import UngradableError
 from evaluator.extraction import outside_thinking
 from evaluator.graders.answers.grades import answer_grader, case_result, conclude
 from evaluator.graders.answers.json_answer import JsonAnswer, Where, json_in, value_at

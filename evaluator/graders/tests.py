@@ -14,8 +14,8 @@ from typing import Literal
 import msgspec
 
 from evaluator import flags
+from evaluator.assertions import UngradableError
 from evaluator.assertions.plan import SuitePlan
-from evaluator.assertions.ungradable import UngradableError
 from evaluator.checkers import render
 from evaluator.extraction import Extraction, extract
 from evaluator.graders.answers.grades import unknown_grade

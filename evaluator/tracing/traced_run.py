@@ -12,8 +12,8 @@ from typing import NamedTuple, Unpack
 
 import msgspec
 
-from evaluator.assertions.plan import Form, SuitePlan
-from evaluator.assertions.ungradable import UngradableError
+from evaluator.assertions import UngradableError
+from evaluator.assertions.plan import SuitePlan
 from evaluator.graders.bench import Bench
 from evaluator.graders.cases.plans import PlannedCase, plan_for
 from evaluator.model import Mode, Task
@@ -155,10 +155,10 @@ def _order_of_suite(task: Task, plan: SuitePlan, code: str, index: int) -> tuple
         return f"The task has no test case {index}.", None
     if plan.needs:
         return f"Not supported for tests that need {', '.join(sorted(plan.needs))}.", None
-    if plan.form is Form.METHODS:
+    if suite.form == "methods":
         parts = (suite.definitions, suite.test)
-        return "", _Order(code, task.preamble, "method", task.entry_point, parts, method=plan.methods[place])
-    before = (suite.test, _imports_of_check(suite.test)) if plan.form is Form.STATEMENTS else suite.imports
+        return "", _Order(code, task.preamble, "method", task.entry_point, parts, method=suite.methods[place])
+    before = (suite.test, _imports_of_check(suite.test)) if suite.form == "statements" else suite.imports
     setup = (suite.definitions, *before)
     return "", _Order(code, task.preamble, "statement", task.entry_point, setup, plan.cases[place].input)
 

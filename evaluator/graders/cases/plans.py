@@ -9,9 +9,9 @@ from functools import cached_property
 from typing import Final, NamedTuple
 
 from evaluator import flags, long_numbers
+from evaluator.assertions import Refusal, UngradableError
 from evaluator.assertions.literal_calls import LiteralCall, Relation, expectation_holds, extract_calls
 from evaluator.assertions.plan import SuitePlan, plan_suite
-from evaluator.assertions.ungradable import Refusal, UngradableError
 from evaluator.checkers import Check, Checker, CheckerError, Kind, get_checker, render
 from evaluator.graders.cases.loop import SHOWN_WHEN_RIGHT
 from evaluator.graders.lru_cache import LruCache

@@ -14,9 +14,9 @@ from typing import Final
 import msgspec
 
 from evaluator import flags
-from evaluator.assertions.needs import Need
 from evaluator.assertions.one_process import Reason
 from evaluator.assertions.plan import SuitePlan
+from evaluator.assertions.uses import Need
 from evaluator.graders.bench import Bench
 from evaluator.graders.lru_cache import LruCache
 from evaluator.graders.suites.run import CannotRunError, SeparateProcessRun, SharedProcessRun, SuiteRun, run_reference

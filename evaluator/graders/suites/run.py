@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol, Self
 
-from evaluator.assertions.needs import Need
-from evaluator.assertions.plan import Form, SuitePlan
+from evaluator.assertions.plan import SuitePlan
+from evaluator.assertions.uses import Need
 from evaluator.checkers import get_checker, render
 from evaluator.graders.bench import Bench
 from evaluator.graders.cases.attempts import attempt_by
@@ -289,7 +289,7 @@ class SeparateProcessRun(_Suite):
     def _decide(self, report: CaseReport | None, result: CaseResult) -> None:
         """Notes if the test cases after this one can't run."""
         plan = self._plan
-        if plan.form is Form.METHODS or result.verdict is Verdict.PASSED:
+        if plan.suite.form == "methods" or result.verdict is Verdict.PASSED:
             return
         ended = report is None or not self._execution.begun
         if (ended and not plan.restarts) or (report is not None and report.setup) or not plan.continues:
