@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from evaluator.checkers import brief
-from evaluator.graders.answers.grades import unknown_grade
+from evaluator.graders.answers import unknown_grade
 from evaluator.graders.bench import Bench
 from evaluator.graders.cases.loop import not_run
 from evaluator.graders.cases.results import result_of

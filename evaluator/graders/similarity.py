@@ -17,13 +17,12 @@ from evaluator.assertions import UngradableError
 from evaluator.checkers import shortened
 from evaluator.extraction import outside_thinking
 from evaluator.extras import require
-from evaluator.graders.answers.grades import answer_grader, case_result, conclude
+from evaluator.graders.answers import answer_grader, case_result, conclude
 from evaluator.graders.bench import Bench
 from evaluator.graders.cases.loop import excerpt, not_run
 from evaluator.graders.grader import Grader, GraderError
-from evaluator.graders.judge.call import Question, Server
+from evaluator.graders.judge.call import JudgeError, Question, Server
 from evaluator.graders.judge.event_loop import GivenUpError
-from evaluator.graders.judge.failures import JudgeError
 from evaluator.graders.judge.judgement import Judgement, Patience, judge
 from evaluator.graders.judge.prompt import PROMPT, SYSTEM, answer_text, has_answer, messages
 from evaluator.model import CaseResult, Flag, Grade, JsonValue, Rollout, Task, TestCase

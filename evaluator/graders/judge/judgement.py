@@ -11,10 +11,9 @@ from typing import Final
 import msgspec
 
 from evaluator.graders.judge import cache
-from evaluator.graders.judge.call import Question, Server, call, client_for
+from evaluator.graders.judge.call import CallError, JudgeError, Question, Server, call, client_for
 from evaluator.graders.judge.event_loop import GivenUp, Line, line
-from evaluator.graders.judge.failures import CallError, JudgeError
-from evaluator.graders.judge.score import ScoreError, score_of
+from evaluator.graders.judge.prompt import score_of
 
 LONGEST_WAIT_S: Final = 60.0
 """If a server requests a longer wait, there is no retry."""
@@ -65,7 +64,7 @@ def _from_cache(key: bytes, scale: float) -> Judgement | None:
         return None
     try:
         return Judgement(score_of(text, scale), text)
-    except ScoreError:  # not written by us
+    except CallError:  # not written by us
         return None
 
 
@@ -88,8 +87,6 @@ async def _ask(own: Line, server: Server, question: Question, scale: float, pati
             try:
                 text = await call(client, server, question, patience.timeout_s)
                 return Judgement(score_of(text, scale), text)
-            except ScoreError as error:
-                failure = CallError(f"the judge gave no score: {error}", again=True)
             except CallError as error:
                 failure = error
             if not failure.again or tries > patience.retries:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol, Self
+from typing import NamedTuple, Self
 
 from evaluator.assertions.plan import SuitePlan
 from evaluator.assertions.uses import Need
 from evaluator.checkers import get_checker, render
 from evaluator.graders.bench import Bench
-from evaluator.graders.cases.attempts import attempt_by
-from evaluator.graders.cases.loop import SHOWN_WHEN_RIGHT, SHOWN_WHEN_WRONG, excerpt, run_cases
+from evaluator.graders.cases.loop import SHOWN_WHEN_RIGHT, SHOWN_WHEN_WRONG, attempt_by, excerpt, run_cases
 from evaluator.graders.cases.results import early_exit, reject_if_tampered, result_of
 from evaluator.graders.lru_cache import LruCache
 from evaluator.model import CaseResult, Difference, Flag, Limits, Opaque, Task, TestCase, Verdict
@@ -58,13 +57,6 @@ class SuiteRun:
 
 class CannotRunError(Exception):
     """The suite fails by itself. The message says how."""
-
-
-class _Case(Protocol):
-    report: CaseReport | None
-
-    @property
-    def used_completion(self) -> bool: ...
 
 
 class _Suite:
@@ -122,7 +114,7 @@ class _Suite:
             self._notes += (Flag("subclass", evidence) for evidence in report.subclasses)
             self._unsure += (reason for reason in report.unsure if reason not in self._unsure)
 
-    def _judged(self, case: TestCase, outcome: Outcome, case_run: _Case) -> CaseResult:
+    def _judged(self, case: TestCase, outcome: Outcome, case_run: SuiteCase | SharedProcessCase) -> CaseResult:
         """Raises `CannotRunError` if the test failed without the completion's doing."""
         result = result_of(case.index, outcome)
         report = case_run.report
