@@ -19,13 +19,12 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import islice
-from typing import Literal
 
 from evaluator.checkers._other_systems import near, same, text_refused, value_refused
 from evaluator.checkers._walk import MORE_ITEMS
 from evaluator.model import Difference
 
-COMPARES: Literal["both"] = "both"
+COMPARES = "both"
 
 _RELATIVE, _ABSOLUTE = 1e-5, 1e-8
 """numpy.allclose's own."""

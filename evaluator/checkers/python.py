@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from collections import Counter, OrderedDict
 from collections.abc import Iterable, Iterator
-from typing import Any, Literal
+from typing import Any
 
 from evaluator.checkers._families import holds_opaque, native_equal
 from evaluator.checkers._walk import Equal, Keys, Partners, Walk
 from evaluator.model import Difference
 
-COMPARES: Literal["value"] = "value"
+COMPARES = "value"
 
 
 def check(expected: object, actual: object) -> Difference | None:

@@ -20,14 +20,14 @@ import cmath
 import math
 from collections.abc import Iterable
 from decimal import Decimal
-from typing import Any, Literal
+from typing import Any
 
 from evaluator.checkers._families import NUMBERS, holds_opaque, native_equal
 from evaluator.checkers._multiset import canonical, pair_by, pair_off
 from evaluator.checkers._walk import Equal, Keys, Partners, Walk
 from evaluator.model import Difference
 
-COMPARES: Literal["value"] = "value"
+COMPARES = "value"
 TOLERANCE = 1e-9
 
 _TOLERANT = (float, complex)

@@ -85,7 +85,7 @@ def _complete(config: Config, task: Task, rollout: Rollout, bench: Bench, grade:
     del bench
     requirements = list(_listed(_joined(config, task.answer)))
     with stage("extraction"):
-        answer = json_in(outside_thinking(rollout.completion), config.extract)
+        answer = _json_in(outside_thinking(rollout.completion), config.extract)
     cases = _cases(requirements)
     if answer is None:
         grade.cases = tuple(map(not_run, cases))
@@ -195,7 +195,7 @@ def _json(value: JsonValue) -> str:
     return json.dumps(value, ensure_ascii=False, indent=2 if isinstance(value, dict | list) else None)
 
 
-class NotReadError(ValueError):
+class _NotReadError(ValueError):
     """The text is not JSON, or JSON beyond a limit. The message says why."""
 
 
@@ -207,7 +207,7 @@ class JsonAnswer(NamedTuple):
     problem: str | None
 
 
-def json_in(text: str, where: Where) -> JsonAnswer | None:
+def _json_in(text: str, where: Where) -> JsonAnswer | None:
     """The JSON of an answer; None if nothing looks like JSON.
 
     any: the whole text if it is JSON or starts like JSON, else the first fenced block marked json or not marked, else
@@ -215,61 +215,45 @@ def json_in(text: str, where: Where) -> JsonAnswer | None:
     """
     whole = text.strip()
     if where == "whole":
-        return _answer(whole) if whole else None
+        return _whole(whole) if whole else None
+    if where == "any" and whole[:1] in _BEGINNINGS:
+        answer, end = _answer(whole, 0)
+        if _LIKE_JSON.match(whole) if answer.problem else not whole[end:].strip():
+            return answer  # it is JSON, or JSON that breaks off; else it is prose, or prose follows
     block = next((b.text for b in fenced_blocks(text) if b.tag in _JSON_TAGS), None)
-    if where == "fenced":
-        return None if block is None else _answer(block.strip())
-    answer = _as_a_whole(whole)
-    if answer is None and block is not None:
-        return _answer(block.strip())
-    return answer or _first_in(whole)
+    if block is not None:
+        return _whole(block.strip())
+    begin = _IN_PROSE.search(whole) if where == "any" else None
+    return _answer(whole, begin.start())[0] if begin else None  # objects inside an invalid one are not tried
 
 
-def _as_a_whole(text: str) -> JsonAnswer | None:
-    """None for prose, or if prose follows. A text that starts as JSON and breaks off is invalid JSON."""
-    if text[:1] not in _BEGINNINGS:
-        return None
+def _whole(text: str) -> JsonAnswer:
+    answer, end = _answer(text, 0)
+    more = answer.problem is None and text[end:].strip()
+    return JsonAnswer(text, None, f"not JSON: more text after it, from character {end + 1}") if more else answer
+
+
+def _answer(text: str, start: int) -> tuple[JsonAnswer, int]:
+    """What starts there, and its end."""
     try:
-        value, end = _read(text, 0)
-    except NotReadError as error:
-        return JsonAnswer(text, None, str(error)) if _LIKE_JSON.match(text) else None
-    return None if text[end:].strip() else JsonAnswer(text, value, None)
-
-
-def _answer(text: str) -> JsonAnswer:
-    try:
-        value, end = _read(text, 0)
-        if text[end:].strip():
-            raise NotReadError(f"not JSON: more text after it, from character {end + 1}")
-    except NotReadError as error:
-        return JsonAnswer(text, None, str(error))
-    return JsonAnswer(text, value, None)
-
-
-def _first_in(text: str) -> JsonAnswer | None:
-    """The first text in prose that starts like JSON. If it is invalid, objects inside it are not tried."""
-    begin = _IN_PROSE.search(text)
-    if begin is None:
-        return None
-    try:
-        value, end = _read(text, begin.start())
-    except NotReadError as error:
-        return JsonAnswer(text[begin.start() :], None, str(error))
-    return JsonAnswer(text[begin.start() : end], value, None)
+        value, end = _read(text, start)
+    except _NotReadError as error:
+        return JsonAnswer(text[start:], None, str(error)), len(text)
+    return JsonAnswer(text[start:end], value, None), end
 
 
 def _read(text: str, start: int) -> tuple[JsonValue, int]:
-    """The value that starts there, and its end. Raises `NotReadError`."""
+    """The value that starts there, and its end. Raises `_NotReadError`."""
     if len(text) - start > _LONGEST:
-        raise NotReadError(f"longer than {_LONGEST:,} characters")
+        raise _NotReadError(f"longer than {_LONGEST:,} characters")
     try:
         value, end = _DECODER.raw_decode(text, start)
-    except NotReadError:
+    except _NotReadError:
         raise
     except json.JSONDecodeError as error:
-        raise NotReadError(f"not JSON: {error.msg} at line {error.lineno}, column {error.colno}") from None
+        raise _NotReadError(f"not JSON: {error.msg} at line {error.lineno}, column {error.colno}") from None
     except RecursionError:
-        raise NotReadError(f"nested deeper than {_DEEPEST} levels") from None
+        raise _NotReadError(f"nested deeper than {_DEEPEST} levels") from None
     _refuse_large(value)
     return value, end
 
@@ -279,12 +263,12 @@ def _refuse_large(value: JsonValue) -> None:
     for _ in range(_DEEPEST + 1):
         left -= len(level)
         if left < 0:
-            raise NotReadError(f"more than {_MOST:,} values")
+            raise _NotReadError(f"more than {_MOST:,} values")
         inner = [each for each in level if isinstance(each, dict | list)]
         if not inner:
             return
         level = [value for each in inner for value in (each.values() if isinstance(each, dict) else each)]
-    raise NotReadError(f"nested deeper than {_DEEPEST} levels")
+    raise _NotReadError(f"nested deeper than {_DEEPEST} levels")
 
 
 def _object(pairs: list[tuple[str, JsonValue]]) -> dict[str, JsonValue]:
@@ -292,25 +276,25 @@ def _object(pairs: list[tuple[str, JsonValue]]) -> dict[str, JsonValue]:
     if len(value) < len(pairs):
         seen: set[str] = set()
         twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-        raise NotReadError(f"an object has the key {twice[:100]!r} twice")
+        raise _NotReadError(f"an object has the key {twice[:100]!r} twice")
     return value
 
 
 def _integer(digits: str) -> int:
     if len(digits) > _LONGEST_INTEGER:
-        raise NotReadError(f"a number of {len(digits):,} digits")
+        raise _NotReadError(f"a number of {len(digits):,} digits")
     return int(digits)
 
 
 def _float(digits: str) -> float:
     number = float(digits)
     if not math.isfinite(number):
-        raise NotReadError(f"the number {digits[:40]} is beyond a double")
+        raise _NotReadError(f"the number {digits[:40]} is beyond a double")
     return number
 
 
 def _constant(name: str) -> JsonValue:
-    raise NotReadError(f"{name} is not JSON")
+    raise _NotReadError(f"{name} is not JSON")
 
 
 _DECODER: Final = json.JSONDecoder(
