@@ -54,7 +54,7 @@ def check_value(expected: object, actual: object) -> Difference | None:
     return Walk(_Rules()).first_unpaired(expected, actual)
 
 
-class _Rules(value.Rules):
+class _Rules(value.ValueRules):
     sets_as_lists = True
 
 

@@ -124,7 +124,7 @@ def _run(bench: Bench, order: _Order, payload: bytes) -> Outcome:
 def _driver() -> str:
     """The modules that run inside as one program."""
     folder = resources.files("evaluator.tracing")
-    texts = [(folder / name).read_text("utf-8") for name in ("shown.py", "operands.py", "inside.py")]
+    texts = [(folder / name).read_text("utf-8") for name in ("shown.py", "inside.py")]
     return "from __future__ import annotations\n" + _NOT_INSIDE.sub("", "\n".join(texts))
 
 
