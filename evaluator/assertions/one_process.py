@@ -14,7 +14,7 @@ from evaluator.assertions.data_classes import classes_passed
 from evaluator.assertions.flow import targets_of
 from evaluator.assertions.imports import is_among
 from evaluator.assertions.reading import SOLUTION, Reading, is_builtin
-from evaluator.assertions.source import walk_own
+from evaluator.assertions.source import OWN_SCOPES, walk
 from evaluator.assertions.uses import STARTING
 
 
@@ -168,10 +168,10 @@ class _Finder:
 
     def redefined_builtins(self) -> Iterator[Finding]:
         """Where the test's module redefines `input` and the like as something callable."""
-        yield from self._redefined(walk_own(self._reading.module.body), _REPLACED_FOR_COMPLETION)
+        yield from self._redefined(walk(self._reading.module.body, OWN_SCOPES), _REPLACED_FOR_COMPLETION)
         for function in self._reading.nodes:
             if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
-                own = list(walk_own(function.body))
+                own = walk(function.body, OWN_SCOPES)
                 declared = {name for node in own if isinstance(node, ast.Global) for name in node.names}
                 yield from self._redefined(own, _REPLACED_FOR_COMPLETION & declared)
 

@@ -217,16 +217,30 @@ def _pairs(target: ast.expr, source: ast.expr) -> Iterator[tuple[str, ast.expr]]
 
 
 def lines_that_compare_with_itself(reading: Reading) -> list[int]:
-    """Line numbers in the test, from 1, where both sides make the same call of the completion."""
-    own = _Own(reading)
+    """Line numbers in the test, from 1, where both sides make the same call of the completion, by any name."""
+    own = reading.completion & {reading.entry_point, CANDIDATE, reading.parameter}
     lines = {
         node.lineno
         for node in reading.nodes
         if isinstance(node, ast.Compare | ast.Call)
         for left, right in _sides(node)
-        if own.is_called_in(left) and own.is_called_in(right) and own.form_of(left) == own.form_of(right)
+        if _calls(left, own) and _calls(right, own) and _form(left, own) == _form(right, own)
     }
     return sorted(lines)
+
+
+def _calls(node: ast.expr, names: frozenset[str]) -> bool:
+    return any(
+        isinstance(part, ast.Call) and isinstance(part.func, ast.Name) and part.func.id in names for part in walk(node)
+    )
+
+
+def _form(node: ast.expr, names: frozenset[str]) -> str:
+    """The expression with a single name for the completion's function."""
+    text = ast.dump(node)
+    for name in names:
+        text = text.replace(f"func=Name(id={name!r},", "func=Name(id='',")
+    return text
 
 
 def _sides(node: ast.Compare | ast.Call) -> list[tuple[ast.expr, ast.expr]]:
@@ -239,23 +253,3 @@ def _sides(node: ast.Compare | ast.Call) -> list[tuple[ast.expr, ast.expr]]:
             return [(left, right)] if compares or "close" in lowered else []
         case _:
             return []
-
-
-class _Own:
-    """Calls of the completion, by any name."""
-
-    def __init__(self, reading: Reading) -> None:
-        self._names = reading.completion & {reading.entry_point, CANDIDATE, reading.parameter}
-
-    def is_called_in(self, node: ast.expr) -> bool:
-        return any(
-            isinstance(part, ast.Call) and isinstance(part.func, ast.Name) and part.func.id in self._names
-            for part in walk(node)
-        )
-
-    def form_of(self, node: ast.expr) -> str:
-        """The expression with a single name for the completion's function."""
-        text = ast.dump(node)
-        for name in self._names:
-            text = text.replace(f"func=Name(id={name!r},", "func=Name(id='',")
-        return text

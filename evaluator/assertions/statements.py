@@ -11,7 +11,7 @@ from evaluator.assertions import Refusal
 from evaluator.assertions.expectations import Expectations, named_once
 from evaluator.assertions.flow import targets_of
 from evaluator.assertions.reading import Check, Reading
-from evaluator.assertions.source import DEFINITIONS, IMPORTS, binds, is_start, walk, walk_executed, walk_own
+from evaluator.assertions.source import DEFINITIONS, IMPORTS, OWN_SCOPES, binds, is_start, walk
 from evaluator.model import TestCase
 
 Span = tuple[int, int, bool]
@@ -71,7 +71,7 @@ class Judging:
 
     def runs_completion(self, node: ast.stmt) -> bool:
         """Whether that happens when the statement runs, not only in what it defines."""
-        return any(isinstance(part, ast.Name) and part.id in self._reading.in_touch for part in walk_executed(node))
+        return any(isinstance(part, ast.Name) and part.id in self._reading.in_touch for part in walk(node, DEFINITIONS))
 
 
 def _asserts(node: ast.AST) -> bool:
@@ -100,7 +100,7 @@ def statements_of(reading: Reading) -> SuiteCases:
     if (
         is_odd
         or not any(map(judging.judges, body))
-        or any(isinstance(node, _ONLY_IN_FUNCTIONS) for node in walk_own(body))
+        or any(isinstance(node, _ONLY_IN_FUNCTIONS) for node in walk(body, OWN_SCOPES))
     ):
         source = "\n".join(map(reading.lines.at_margin, [check] if check is not None else body))
         whole = (TestCase(0, input=source, expected=""),)

@@ -43,7 +43,7 @@ _NEEDING = {
     Need.PROCESSES: frozenset("multiprocessing pexpect psutil sh subprocess".split()),
     Need.LOOPBACK: frozenset("ftplib http smtplib socket socketserver ssl wsgiref xmlrpc".split()),
 }
-_NAMES_NEEDING = {"ProcessPoolExecutor": Need.PROCESSES}
+_POOL = "ProcessPoolExecutor"
 STARTING = frozenset(
     """os.fork os.forkpty os.popen os.posix_spawn os.system subprocess.Popen subprocess.call subprocess.check_call
     subprocess.check_output subprocess.getoutput subprocess.getstatusoutput subprocess.run""".split()
@@ -109,19 +109,22 @@ def _raised(reading: Reading) -> set[ast.expr]:
 
 def needs_of(task: Task, reading: Reading) -> frozenset[Need]:
     """From the dataset's list of libraries (`libs`), the imports of prompt, preamble and test, and the test's calls."""
-    modules = {origin.partition(".")[0] for origin in reading.imports.origins.values()}
-    modules.update(_listed(task.metadata.get("libs")))
-    names = {need for name, need in _NAMES_NEEDING.items() if name in reading.imports.origins}
-    if any(isinstance(node, ast.Call) and reading.imports.dotted(node.func) in STARTING for node in reading.nodes):
-        names.add(Need.PROCESSES)
-    return frozenset(names | {need for need, using in _NEEDING.items() if using & modules})
+    modules = _modules(task, reading)
+    needs = {need for need, using in _NEEDING.items() if using & modules}
+    starts = any(isinstance(node, ast.Call) and reading.imports.dotted(node.func) in STARTING for node in reading.nodes)
+    if starts or _POOL in reading.imports.origins:
+        needs.add(Need.PROCESSES)
+    return frozenset(needs)
 
 
 def forks(task: Task, reading: Reading) -> bool:
     """Whether the new processes may be copies of the completion's own process."""
-    modules = {origin.partition(".")[0] for origin in reading.imports.origins.values()}
-    return "multiprocessing" in modules | set(_listed(task.metadata.get("libs"))) or any(
-        name in reading.imports.origins for name in _NAMES_NEEDING
+    return "multiprocessing" in _modules(task, reading) or _POOL in reading.imports.origins
+
+
+def _modules(task: Task, reading: Reading) -> set[str]:
+    return {origin.partition(".")[0] for origin in reading.imports.origins.values()}.union(
+        _listed(task.metadata.get("libs"))
     )
 
 

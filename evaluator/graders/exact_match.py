@@ -29,8 +29,6 @@ from evaluator.graders.grader import Grader, GraderError
 from evaluator.model import CaseResult, Grade, JsonValue, Rollout, Task, TestCase
 from evaluator.stages import stage
 
-__all__ = ["Config", "make"]
-
 _QUOTED = 120
 _NAMED = 5
 _BOX = "\\boxed{"

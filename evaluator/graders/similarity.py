@@ -29,8 +29,6 @@ from evaluator.model import CaseResult, Flag, Grade, JsonValue, Rollout, Task, T
 from evaluator.sandbox import FaultError
 from evaluator.stages import stage
 
-__all__ = ["Config", "make"]
-
 _KEY_NAME: Final = "OPENAI_API_KEY"
 _ADDRESS: Final = "https://api.openai.com/v1"
 _SHOWN_TEXT: Final = 16 * 1024

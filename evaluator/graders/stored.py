@@ -26,8 +26,6 @@ from evaluator.model import CaseResult, Component, Grade, JsonValue, Kind, Mode,
 from evaluator.recorded import case_verdicts, error_account, recorded_grade
 from evaluator.stages import stage
 
-__all__ = ["UNVERIFIED", "Config", "make"]
-
 UNVERIFIED = "the grade is the one that it came with: nothing was run"
 _FULL_REWARD = 1.0
 _GREATEST = sys.float_info.max

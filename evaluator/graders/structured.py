@@ -31,8 +31,6 @@ from evaluator.graders.grader import Grader, GraderError
 from evaluator.model import CaseResult, Grade, JsonValue, Rollout, Task, TestCase
 from evaluator.stages import stage
 
-__all__ = ["Config", "make"]
-
 _LONGEST: Final = 1_000_000
 """Characters of a text."""
 _DEEPEST: Final = 64

@@ -25,8 +25,6 @@ from evaluator.graders.grader import Grader, GraderError, within_range
 from evaluator.graders.spec import text_of
 from evaluator.model import CaseResult, Component, Grade, JsonValue, RecordError, Rollout, Task, TestCase, Verdict
 
-__all__ = ["Config", "make"]
-
 _GREATEST_WEIGHT = 1e9
 
 
