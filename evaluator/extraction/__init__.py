@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from evaluator.extraction.choice import ONLY_BLOCK
+from evaluator.extraction.choice import ONLY_BLOCK, Extraction
 from evaluator.extraction.fences import Block, fenced_blocks
-from evaluator.extraction.program import WHOLE, Extraction, extract, outside_thinking
+from evaluator.extraction.program import WHOLE, extract, outside_thinking
 
 __all__ = ["EXTRACTORS", "OBVIOUS", "Extraction", "extract", "extracted_by_others", "outside_thinking"]
 

@@ -43,12 +43,18 @@ def one_line(text: str, longest: int = _LONGEST) -> str:
 
 
 class Server(msgspec.Struct, frozen=True):
-    """A judge's server and key; no message and no file contains the key."""
+    """A judge's server, and how it is called. No message and no file contains the key. Seconds and counts."""
 
     address: str
-    key: str = msgspec.field(default="")
-    key_name: str = ""
+    key: str
+    key_name: str
     """The environment variable that holds the key."""
+    timeout_s: float
+    """Of one call, from connecting to the last byte."""
+    retries: int
+    backoff_s: float
+    """Before the first retry; doubled for each further one, up to 8 s."""
+    concurrency: int
 
     def __repr__(self) -> str:
         return f"Server({self.address!r})"
@@ -97,15 +103,15 @@ class _Refusal(msgspec.Struct):
     error: _Fault | str
 
 
-async def call(client: AsyncOpenAI, server: Server, question: Question, timeout_s: float) -> str:
+async def call(client: AsyncOpenAI, server: Server, question: Question) -> str:
     """The judge's text. Raises `CallError`."""
     import openai
 
     try:
-        async with asyncio.timeout(timeout_s):
+        async with asyncio.timeout(server.timeout_s):
             body = await _body(client, server, question)
     except (TimeoutError, openai.APITimeoutError):
-        raise CallError(f"the judge did not answer in {timeout_s:g} s", again=True) from None
+        raise CallError(f"the judge did not answer in {server.timeout_s:g} s", again=True) from None
     except CallError:
         raise
     except openai.APIConnectionError as error:

@@ -22,17 +22,6 @@ _FORM: Final = 1
 """The version of the cache's keys."""
 
 
-class Patience(msgspec.Struct, frozen=True):
-    """How a judge is called. Seconds and counts."""
-
-    timeout_s: float
-    """Of one call, from connecting to the last byte."""
-    retries: int
-    backoff_s: float
-    """Before the first retry; doubled for each further one, up to 8 s."""
-    concurrency: int
-
-
 class Judgement(msgspec.Struct, frozen=True):
     """A score from 0 to the scale, and the judge's whole answer."""
 
@@ -40,9 +29,7 @@ class Judgement(msgspec.Struct, frozen=True):
     text: str
 
 
-def judge(
-    server: Server, question: Question, scale: float, patience: Patience, *, cached: bool, given_up: GivenUp
-) -> Judgement:
+def judge(server: Server, question: Question, scale: float, *, cached: bool, given_up: GivenUp) -> Judgement:
     """The judgement. Raises `JudgeError` if there is none, `GivenUpError` if it is no longer needed.
 
     With `cached`, a stored judgement is used again, and threads with the same question share one call.
@@ -50,7 +37,7 @@ def judge(
     own = line()
 
     def ask() -> Judgement:
-        return own.run(_ask(own, server, question, scale, patience), given_up)
+        return own.run(_ask(own, server, question, scale), given_up)
 
     if not cached:
         return ask()
@@ -78,28 +65,28 @@ def _digest(server: Server, question: Question, scale: float) -> bytes:
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).digest()
 
 
-async def _ask(own: Line, server: Server, question: Question, scale: float, patience: Patience) -> Judgement:
+async def _ask(own: Line, server: Server, question: Question, scale: float) -> Judgement:
     client = own.clients.get((server.address, server.key))
     if client is None:
         client = own.clients[server.address, server.key] = client_for(server)
-    async with own.call(server.address, patience.concurrency):
-        for tries in range(1, patience.retries + 2):
+    async with own.call(server.address, server.concurrency):
+        for tries in range(1, server.retries + 2):
             try:
-                text = await call(client, server, question, patience.timeout_s)
+                text = await call(client, server, question)
                 return Judgement(score_of(text, scale), text)
             except CallError as error:
                 failure = error
-            if not failure.again or tries > patience.retries:
+            if not failure.again or tries > server.retries:
                 break
             if (failure.wait_s or 0) > LONGEST_WAIT_S:
                 raise JudgeError(f"{failure}; it asks to wait for {failure.wait_s:.0f} s")
             # Keeps its place: an overloaded server must not get more calls.
-            await asyncio.sleep(_wait_s(tries, failure, patience))
+            await asyncio.sleep(_wait_s(tries, failure, server))
         raise JudgeError(f"{failure} ({tries} tries)" if tries > 1 else str(failure))
 
 
-def _wait_s(tries: int, failure: CallError, patience: Patience) -> float:
+def _wait_s(tries: int, failure: CallError, server: Server) -> float:
     if failure.wait_s is not None:
         return failure.wait_s
     # at random, so that retries do not come all at once
-    return min(patience.backoff_s * 2.0 ** (tries - 1), _LONGEST_BACKOFF_S) * random.uniform(0.75, 1.0)  # noqa: S311
+    return min(server.backoff_s * 2.0 ** (tries - 1), _LONGEST_BACKOFF_S) * random.uniform(0.75, 1.0)  # noqa: S311
