@@ -10,14 +10,12 @@ also accepts what equals its first item, so that the first of three answers pass
 of lists. In an expected dict, or a dict that is a list's first item, keys that are digits become ints, and such a list
 is reduced to that item. There is no tolerance; NaN equals nothing.
 
-The grader `colossalai` has a second set of the finer rules, `SOUND`, without those by which a wrong answer passes.
+The grader `colossalai` uses the same, if it is not strict without the finer rules by which a wrong answer passes.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
 from itertools import islice
 
 from evaluator.checkers._other_systems import near, same, text_refused, value_refused
@@ -36,26 +34,16 @@ _INTEGER = re.compile(r"-?[0-9]+")
 
 def check(expected: str, actual: str) -> Difference | None:
     """None when the cascade accepts the output."""
-    return None if text_accepted(expected, actual, ORIGINAL) else text_refused(expected, actual, "ColossalAI")
+    return None if text_accepted(expected, actual, strict=True) else text_refused(expected, actual, "ColossalAI")
 
 
 def check_value(expected: object, actual: object) -> Difference | None:
     """None when the cascade accepts the value."""
-    return None if value_accepted(expected, actual, ORIGINAL) else value_refused(expected, actual, "ColossalAI")
+    return None if value_accepted(expected, actual, strict=True) else value_refused(expected, actual, "ColossalAI")
 
 
-@dataclass(frozen=True)
-class Rules:
-    """The rules in which the two sets differ."""
-
-    unwraps: Callable[[list[object]], bool]
-    """Whether an expected list may mean its first item."""
-    close: Callable[[list[str], list[str]], bool]
-    """Whether equally many lines are equal as numbers, one per line. Raises `ValueError` for other text."""
-
-
-def text_accepted(expected: str, actual: str, rules: Rules) -> bool:
-    """Whether a program's output counts as the expected one."""
+def text_accepted(expected: str, actual: str, *, strict: bool) -> bool:
+    """Whether a program's output counts as the expected one. `strict`: by all rules of the original."""
     wanted = expected.strip()
     wanted_lines = [line.strip() for line in expected.split("\n") if line]
     room = 2 * expected.count("\n") + MORE_ITEMS
@@ -66,8 +54,9 @@ def text_accepted(expected: str, actual: str, rules: Rules) -> bool:
     got = _filled_lines(actual, len(wanted_lines) + 1) if lines is None else [line for line in lines if line]
     if wanted_lines in (lines, got):
         return True
+    close = _all_close if strict else _each_close
     try:
-        return len(got) == len(wanted_lines) and rules.close(wanted_lines, got)
+        return len(got) == len(wanted_lines) and close(wanted_lines, got)
     except (ValueError, OverflowError):
         return False
 
@@ -83,13 +72,13 @@ def _filled_lines(text: str, most: int) -> list[str]:
     return [found[0] for found in islice(_LINE.finditer(text), most)]
 
 
-def value_accepted(expected: object, actual: object, rules: Rules) -> bool:
+def value_accepted(expected: object, actual: object, *, strict: bool) -> bool:
     """Whether a function's result counts as the expected value, which was read from JSON."""
-    wanted = _with_int_keys(expected, rules)
+    wanted = _with_int_keys(expected, strict=strict)
     got = list(actual) if isinstance(actual, tuple) else actual
     if same(wanted, got):
         return True
-    if not (isinstance(wanted, list) and wanted and rules.unwraps(wanted)):
+    if not (isinstance(wanted, list) and _may_mean_its_first(wanted, strict=strict)):
         return False
     if same(wanted[0], got):
         return True
@@ -103,11 +92,15 @@ def value_accepted(expected: object, actual: object, rules: Rules) -> bool:
         return False
 
 
-def _with_int_keys(expected: object, rules: Rules) -> object:
+def _may_mean_its_first(expected: list[object], *, strict: bool) -> bool:
+    return len(expected) >= 1 if strict else len(expected) == 1
+
+
+def _with_int_keys(expected: object, *, strict: bool) -> object:
     """JSON turns a dict's int keys into text; for a dict, and for a list's first item, this turns them back."""
     if isinstance(expected, dict):
         return _wrapped(expected)
-    if isinstance(expected, list) and expected and isinstance(expected[0], dict) and rules.unwraps(expected):
+    if isinstance(expected, list) and _may_mean_its_first(expected, strict=strict) and isinstance(expected[0], dict):
         keyed = _wrapped(expected[0])
         return keyed if isinstance(keyed, list) else expected
     return expected
@@ -144,7 +137,3 @@ def _equal(expected: str, actual: str) -> bool:
 
 def _close(expected: float, actual: float) -> bool:
     return near(expected, actual, _RELATIVE, _ABSOLUTE)
-
-
-ORIGINAL = Rules(bool, _all_close)
-SOUND = Rules(lambda expected: len(expected) == 1, _each_close)

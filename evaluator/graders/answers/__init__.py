@@ -70,7 +70,7 @@ def case_result(case: TestCase, actual: str | None, problem: str | None, room: i
 
 
 def conclude(grade: Grade, why_no_answer: str | None = None) -> None:
-    """Sets verdict, message and pass rate from the grade's cases, or says why there was no answer."""
+    """Sets verdict, error and pass rate from the grade's cases, or says why there was no answer."""
     failing = grade.first_failure
     grade.pass_rate = grade.tests_passed / grade.tests_total
     if why_no_answer is not None:
@@ -78,4 +78,4 @@ def conclude(grade: Grade, why_no_answer: str | None = None) -> None:
     elif failing is None:
         grade.verdict = Verdict.PASSED
     else:
-        grade.verdict, grade.error_message = failing.verdict, failing.reason
+        grade.verdict, grade.error_type, grade.error_message = failing.verdict, failing.error_type, failing.reason

@@ -15,7 +15,7 @@ from importlib import resources
 from typing import Final, NamedTuple, cast
 
 from evaluator import syntax
-from evaluator.checkers.colossalai import ORIGINAL, SOUND, text_accepted, value_accepted
+from evaluator.checkers.colossalai import text_accepted, value_accepted
 from evaluator.graders.bench import Bench
 from evaluator.graders.cases.loop import attempt, attempt_by
 from evaluator.import_headers import COLOSSALAI
@@ -178,7 +178,7 @@ def _judged_call(
     if answer is None or answer[0] != "ok":
         report.died = report.died or answer is None or _escapes(answer)
         return _failure(outcome, answer)
-    if value_accepted(value, answer[1], ORIGINAL if options.strict else SOUND):
+    if value_accepted(value, answer[1], strict=options.strict):
         return CaseCode(True, Verdict.PASSED, {}, outcome, _text(answer, 2))
     lines = case_input.strip().split("\n")
     room = _SHOWN_INPUT // (case_input.count("\n") + 1)
@@ -199,7 +199,7 @@ def _judged_run(
         report.died = report.died or answer is None or (_escapes(answer) and answer[3] != "SystemExit")
         return _failure(outcome, answer)
     output = _text(answer, 1)
-    if text_accepted(expected, output, ORIGINAL if options.strict else SOUND):
+    if text_accepted(expected, output, strict=options.strict):
         return CaseCode(True, Verdict.PASSED, {}, outcome, output)
     return _wrong(outcome, truncated(output, _SHOWN_OUTPUT), expected, truncated(case_input), output)
 
