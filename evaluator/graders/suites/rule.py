@@ -226,8 +226,8 @@ def _differing(apart: SuiteRun, shared: SuiteRun) -> list[CaseDisagreement]:
     """The test cases that failed only in the first run."""
     return [
         CaseDisagreement(
-            index=one.index, apart=one.verdict, plain=other.verdict, apart_message=_message(one),
-            plain_message=_message(other),
+            index=one.index, apart=one.verdict, plain=other.verdict, apart_message=one.reason or "",
+            plain_message=other.reason or "",
         )
         for one, other in zip(apart.cases, shared.cases, strict=True)
         if one.verdict is not Verdict.PASSED and other.verdict is Verdict.PASSED
@@ -236,10 +236,6 @@ def _differing(apart: SuiteRun, shared: SuiteRun) -> list[CaseDisagreement]:
 
 def _disagrees(apart: Verdict) -> str:
     return f"{SPLIT_DISAGREES}: {apart} in two processes, passed in one"
-
-
-def _message(case: CaseResult) -> str:
-    return case.error_message or (case.difference.message if case.difference else "")
 
 
 def _agreed(cases: list[CaseResult], differing: list[CaseDisagreement]) -> list[CaseResult]:
