@@ -70,7 +70,7 @@ def test_the_examples_work(tmp_path: Path) -> None:
         '"ctypes",',
         '"ctypes", "sleeps",',
     )
-    edit(tmp_path / "evaluator/flags/__init__.py", "import _endings,", "import _sleeping, _endings,")
+    edit(tmp_path / "evaluator/flags/__init__.py", "import _escapes,", "import _sleeping, _escapes,")
     edit(tmp_path / "dashboard/state.py", '"rewards": "Rewards",', '"rewards": "Rewards", "models": "Models",')
     (tmp_path / "r.jsonl").write_text('{"riddle": "what", "guess": "that"}\n')
     environment = os.environ | {"ROLLSCOPE_OPEN": json.dumps({"runs": [str(tmp_path / "data/example.run")]})}

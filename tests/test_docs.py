@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 import typer
 
-from evaluator.assertions.one_process import Reason
-from evaluator.assertions.ungradable import Refusal
+from evaluator.assertions import Refusal
+from evaluator.assertions.one_process import READ, Reason
 from evaluator.checkers import known_checkers
 from evaluator.cli import app
 from evaluator.formats import known_formats
@@ -157,7 +157,7 @@ def is_told(text: str, page: str) -> bool:
     return re.search(".+?".join(parts), page.replace("`", "")) is not None
 
 
-@pytest.mark.parametrize("what", Reason)
+@pytest.mark.parametrize("what", sorted({*READ, *Reason}))
 def test_what_takes_the_completions_own_process_has_a_row(what: str) -> None:
     assert is_told(f"\n| {what} | ", (DOCS / "checks.md").read_text())
 

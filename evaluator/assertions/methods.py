@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+from evaluator.assertions import Refusal
 from evaluator.assertions.expectations import Expectations, judging_in, named_once
 from evaluator.assertions.imports import is_among
 from evaluator.assertions.reading import Reading
 from evaluator.assertions.source import DEFINITIONS, IMPORTS, binds, is_start, walk
-from evaluator.assertions.statements import Judging
-from evaluator.assertions.ungradable import Refusal
+from evaluator.assertions.statements import Judging, SuiteCases
 from evaluator.model import TestCase
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -19,14 +18,6 @@ _PREFIX = "test"
 _STARTS = ("unittest.main", "unittest.TextTestRunner", "unittest.TextTestResult", "pytest.main", "doctest.testmod")
 _MULTIPLYING = ("ddt", "expand", "idata", "parameterized_class", "parametrize")
 """Decorators that turn a method into several, whose names are known only when they run."""
-
-
-@dataclass(frozen=True)
-class Methods:
-    """The methods of a test's classes in unittest's order, or its functions in order."""
-
-    cases: tuple[TestCase, ...]
-    methods: tuple[tuple[str, str], ...]
 
 
 def suites_of(reading: Reading) -> dict[str, ast.ClassDef]:
@@ -45,7 +36,7 @@ def functions_of(reading: Reading) -> list[_Function]:
     return [node for name, node in functions.items() if name.startswith(_PREFIX)]
 
 
-def methods_of(reading: Reading, suites: dict[str, ast.ClassDef]) -> Methods:
+def methods_of(reading: Reading, suites: dict[str, ast.ClassDef]) -> SuiteCases:
     """The test cases of suites. Raises `UngradableError`."""
     _refuse_judging_outside(reading, list(suites.values()))
     classes = {node.name: node for node in reading.module.body if isinstance(node, ast.ClassDef)}
@@ -57,10 +48,10 @@ def methods_of(reading: Reading, suites: dict[str, ast.ClassDef]) -> Methods:
     if not methods:
         raise Refusal.NO_METHODS.error()
     cases = [_case(reading, index, f"{suite}.{name}\n", method) for index, (suite, name, method) in enumerate(methods)]
-    return Methods(tuple(cases), tuple((suite, name) for suite, name, _ in methods))
+    return _suite_cases(reading, cases, [(suite, name) for suite, name, _ in methods])
 
 
-def methods_of_functions(reading: Reading, functions: Sequence[_Function]) -> Methods:
+def methods_of_functions(reading: Reading, functions: Sequence[_Function]) -> SuiteCases:
     """The test cases of test functions. Raises `UngradableError`."""
     _refuse_judging_outside(reading, functions)
     for node in functions:
@@ -69,10 +60,17 @@ def methods_of_functions(reading: Reading, functions: Sequence[_Function]) -> Me
         if required:
             raise Refusal.PARAMETER.error(node.name, required[0].arg, line=node.lineno)
     cases = [_case(reading, index, "", node) for index, node in enumerate(functions)]
-    return Methods(tuple(cases), tuple(("", node.name) for node in functions))
+    return _suite_cases(reading, cases, [("", node.name) for node in functions])
 
 
-def starts_of_suites(reading: Reading) -> list[ast.stmt]:
+def _suite_cases(reading: Reading, cases: Sequence[TestCase], methods: Sequence[tuple[str, str]]) -> SuiteCases:
+    read = {node.id for node in reading.nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+    if read.isdisjoint(reading.completion):
+        raise Refusal.NEVER_CALLS.error()
+    return SuiteCases("methods", tuple(cases), methods=tuple(methods), removed=_starts_of_suites(reading))
+
+
+def _starts_of_suites(reading: Reading) -> list[ast.stmt]:
     """The module's own statements that run its suites, as `unittest.main()` does."""
     top = [node for node in reading.module.body if not is_start(node)]
     direct = [node for node in top if not isinstance(node, IMPORTS) and _starts(reading, node)]
@@ -140,7 +138,7 @@ def _can_be_called(node: ast.stmt) -> bool:
 def _refuse_judging_outside(reading: Reading, tests: Sequence[ast.stmt]) -> None:
     """Refuses statements outside the tests that may decide the grade."""
     judging = Judging(reading)
-    starts = starts_of_suites(reading)
+    starts = _starts_of_suites(reading)
     for node in reading.module.body:
         if isinstance(node, ast.FunctionDef) and node.name == "load_tests":
             raise Refusal.LOAD_TESTS.error(line=node.lineno)

@@ -13,44 +13,22 @@ from enum import StrEnum
 from evaluator.assertions.data_classes import classes_passed
 from evaluator.assertions.flow import targets_of
 from evaluator.assertions.imports import is_among
-from evaluator.assertions.needs import STARTING
 from evaluator.assertions.reading import SOLUTION, Reading, is_builtin
-from evaluator.assertions.source import walk_own
+from evaluator.assertions.source import OWN_SCOPES, walk
+from evaluator.assertions.uses import STARTING
 
 
 class Reason(StrEnum):
-    """What such a suite does; `…` stands for a name."""
+    """What else such a suite does; `…` stands for a name."""
 
     AWAITS = "awaits coroutines"
-    CLOCK = "sets the clock"
-    NETWORK = "replaces the network"
-    FILE_SYSTEM = "replaces the file system"
     MODULES = "uses sys.modules"
     STDIN = "uses sys.stdin"
-    DESCRIPTOR = "replaces a file descriptor"
-    MAIN = "uses the module __main__"
-    SOLUTION = "uses the completion's module"
-    BUILTINS = "accesses `builtins.__dict__`"
-    RELOADS = "reloads a module"
-    INSPECTS = "inspects functions or frames"
-    TRACES = "traces or profiles code"
-    OBJECTS = "searches the interpreter's objects"
     RUNS_DATA = "loads code from data"
-    PATH = "uses sys.path"
-    FOLDER = "changes the working directory"
-    LOCALE = "sets the locale"
-    DECIMAL = "uses decimal's context"
-    RECURSION = "sets the recursion limit"
-    SIGNAL = "sets a signal handler or timer"
-    MEASURES = "measures the process's resources"
     WARNINGS = "captures warnings"
     ERRORS = "turns warnings into errors"
     LOGS = "captures logs"
-    THREADS = "starts threads or processes"
     STARTS = "starts a program"
-    SOCKETS = "opens sockets"
-    FIGURES = "uses pyplot's current figure"
-    DATACLASS = "reads the fields of dataclasses"
     MONKEYPATCH = "replaces names with `monkeypatch`"
     DICT = "changes a dict with `patch`"
     PATCHES = "replaces one of the completion's names with `patch`"
@@ -71,43 +49,44 @@ class Reason(StrEnum):
         return self.replace("…", name)
 
 
-_READ: dict[Reason, str] = {
+READ: dict[str, str] = {
     Reason.AWAITS: "asyncio unittest.IsolatedAsyncioTestCase anyio trio",
-    Reason.CLOCK: "freezegun time_machine",
-    Reason.NETWORK: "httpretty moto requests_mock responses vcr",
-    Reason.FILE_SYSTEM: "pyfakefs",
+    "sets the clock": "freezegun time_machine",
+    "replaces the network": "httpretty moto requests_mock responses vcr",
+    "replaces the file system": "pyfakefs",
     Reason.MODULES: "sys.modules",
     Reason.STDIN: "sys.stdin sys.__stdin__",
-    Reason.DESCRIPTOR: "os.dup2",
-    Reason.MAIN: "__main__",
-    Reason.SOLUTION: SOLUTION,
-    Reason.BUILTINS: "builtins.__dict__",
-    Reason.RELOADS: "importlib.reload",
-    Reason.INSPECTS: """inspect sys._current_frames sys._getframe traceback.extract_stack traceback.format_stack
-        traceback.print_stack traceback.walk_stack typing.get_type_hints""",
-    Reason.TRACES: "cProfile profile sys.setprofile sys.settrace threading.settrace trace tracemalloc",
-    Reason.OBJECTS: "gc.get_objects gc.get_referents gc.get_referrers",
+    "replaces a file descriptor": "os.dup2",
+    "uses the module __main__": "__main__",
+    "uses the completion's module": SOLUTION,
+    "accesses `builtins.__dict__`": "builtins.__dict__",
+    "reloads a module": "importlib.reload",
+    "inspects functions or frames": """inspect sys._current_frames sys._getframe traceback.extract_stack
+        traceback.format_stack traceback.print_stack traceback.walk_stack typing.get_type_hints""",
+    "traces or profiles code": "cProfile profile sys.setprofile sys.settrace threading.settrace trace tracemalloc",
+    "searches the interpreter's objects": "gc.get_objects gc.get_referents gc.get_referrers",
     Reason.RUNS_DATA: """pickle.load pickle.loads pickle.Unpickler marshal.load marshal.loads shelve.open joblib.load
         dill cloudpickle pandas.read_pickle torch.load yaml.load yaml.unsafe_load runpy doctest jsonpickle sympy.sympify
         sympy.parse_expr pandas.eval importlib.machinery importlib.util.spec_from_file_location""",
-    Reason.PATH: "sys.path",
-    Reason.FOLDER: "os.chdir contextlib.chdir",
-    Reason.LOCALE: "locale.setlocale",
-    Reason.DECIMAL: "decimal.getcontext decimal.localcontext decimal.setcontext",
-    Reason.RECURSION: "sys.setrecursionlimit threading.stack_size",
-    Reason.SIGNAL: "signal.alarm signal.setitimer signal.signal",
-    Reason.MEASURES: "time.process_time time.thread_time resource.getrusage",
+    "uses sys.path": "sys.path",
+    "changes the working directory": "os.chdir contextlib.chdir",
+    "sets the locale": "locale.setlocale",
+    "uses decimal's context": "decimal.getcontext decimal.localcontext decimal.setcontext",
+    "sets the recursion limit": "sys.setrecursionlimit threading.stack_size",
+    "sets a signal handler or timer": "signal.alarm signal.setitimer signal.signal",
+    "measures the process's resources": "time.process_time time.thread_time resource.getrusage",
     Reason.WARNINGS: "pytest.deprecated_call pytest.warns",
-    Reason.THREADS: """concurrent.futures multiprocessing threading.Thread threading.Timer _thread.start_new_thread""",
-    Reason.SOCKETS: "http.server socket.create_server socket.socket socketserver",
-    Reason.FIGURES: """matplotlib.pyplot.fignum_exists matplotlib.pyplot.gca matplotlib.pyplot.gcf
+    "starts threads or processes": """concurrent.futures multiprocessing threading.Thread threading.Timer
+        _thread.start_new_thread""",
+    "opens sockets": "http.server socket.create_server socket.socket socketserver",
+    "uses pyplot's current figure": """matplotlib.pyplot.fignum_exists matplotlib.pyplot.gca matplotlib.pyplot.gcf
         matplotlib.pyplot.gci matplotlib.pyplot.get_figlabels matplotlib.pyplot.get_fignums""",
-    Reason.DATACLASS: """dataclasses.asdict dataclasses.astuple dataclasses.fields dataclasses.is_dataclass
-        dataclasses.replace""",
+    "reads the fields of dataclasses": """dataclasses.asdict dataclasses.astuple dataclasses.fields
+        dataclasses.is_dataclass dataclasses.replace""",
     Reason.MONKEYPATCH: "pytest.MonkeyPatch",
 }
-"""Reading one of these dotted names, or a name below one, is such a reason."""
-_READ_NAMES = {reason: tuple(names.split()) for reason, names in _READ.items()}
+"""What such a suite does by reading one of these dotted names, or a name below one."""
+_READ_NAMES = {reason: tuple(names.split()) for reason, names in READ.items()}
 _METHODS = {
     "assertLogs": Reason.LOGS, "assertNoLogs": Reason.LOGS, "addHandler": Reason.LOGS,
     "assertWarns": Reason.WARNINGS, "assertWarnsRegex": Reason.WARNINGS,
@@ -168,10 +147,10 @@ class _Finder:
 
     def redefined_builtins(self) -> Iterator[Finding]:
         """Where the test's module redefines `input` and the like as something callable."""
-        yield from self._redefined(walk_own(self._reading.module.body), _REPLACED_FOR_COMPLETION)
+        yield from self._redefined(walk(self._reading.module.body, OWN_SCOPES), _REPLACED_FOR_COMPLETION)
         for function in self._reading.nodes:
             if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
-                own = list(walk_own(function.body))
+                own = walk(function.body, OWN_SCOPES)
                 declared = {name for node in own if isinstance(node, ast.Global) for name in node.names}
                 yield from self._redefined(own, _REPLACED_FOR_COMPLETION & declared)
 

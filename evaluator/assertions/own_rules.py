@@ -2,7 +2,7 @@
 
 `assert same(f(2), 4)` with a `same` that the test neither defines nor imports is decided by the completion's, and
 `assert f(Point(1)) == Point(2)` by its `Point`; two files that it can reach, by what it does to both. As a benchmark
-runs them such asserts count; they prove nothing.
+runs them such asserts count; they prove nothing. `candidate([1, 2]) == f([1, 2])` proves little, too.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from functools import cached_property
 
 from evaluator.assertions.expectations import called_name, judging_in
 from evaluator.assertions.flow import targets_of
-from evaluator.assertions.reading import Reading
+from evaluator.assertions.reading import CANDIDATE, Reading
 from evaluator.assertions.source import walk
 
 _OF_ONE = ("assertTrue", "assertFalse", "assertIsNone")
@@ -214,3 +214,42 @@ def _pairs(target: ast.expr, source: ast.expr) -> Iterator[tuple[str, ast.expr]]
                     yield one.id, its
         case ast.Tuple(elts=[_, inner]), ast.Call(func=ast.Name(id="enumerate"), args=[items, *_]):
             yield from _pairs(inner, items)
+
+
+def lines_that_compare_with_itself(reading: Reading) -> list[int]:
+    """Line numbers in the test, from 1, where both sides make the same call of the completion, by any name."""
+    own = reading.completion & {reading.entry_point, CANDIDATE, reading.parameter}
+    lines = {
+        node.lineno
+        for node in reading.nodes
+        if isinstance(node, ast.Compare | ast.Call)
+        for left, right in _sides(node)
+        if _calls(left, own) and _calls(right, own) and _form(left, own) == _form(right, own)
+    }
+    return sorted(lines)
+
+
+def _calls(node: ast.expr, names: frozenset[str]) -> bool:
+    return any(
+        isinstance(part, ast.Call) and isinstance(part.func, ast.Name) and part.func.id in names for part in walk(node)
+    )
+
+
+def _form(node: ast.expr, names: frozenset[str]) -> str:
+    """The expression with a single name for the completion's function."""
+    text = ast.dump(node)
+    for name in names:
+        text = text.replace(f"func=Name(id={name!r},", "func=Name(id='',")
+    return text
+
+
+def _sides(node: ast.Compare | ast.Call) -> list[tuple[ast.expr, ast.expr]]:
+    match node:
+        case ast.Compare(left=left, ops=[ast.Eq() | ast.Is()], comparators=[right]):
+            return [(left, right)]
+        case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=[left, right, *_]):
+            lowered = name.lower()
+            compares = lowered.startswith("assert") and "equal" in lowered and "not" not in lowered
+            return [(left, right)] if compares or "close" in lowered else []
+        case _:
+            return []

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from evaluator import syntax
+from evaluator.assertions import Refusal
 from evaluator.assertions.flow import Flow, Reads
 from evaluator.assertions.imports import Imports, missing_imports
 from evaluator.assertions.prompt import definitions
 from evaluator.assertions.source import FILE, MAX_CHARACTERS, Lines, binds, parsed, walk
-from evaluator.assertions.ungradable import Refusal
 from evaluator.model import Task
 from evaluator.syntax import BUILTINS, Scopes
 

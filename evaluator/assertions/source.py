@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 
 from evaluator import syntax
 
@@ -19,7 +19,7 @@ _LITERAL = "is_literal"
 _DULL = (ast.Constant, ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop)
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 IMPORTS = (ast.Import, ast.ImportFrom)
-_OWN_SCOPES = (*DEFINITIONS, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+OWN_SCOPES = (*DEFINITIONS, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 def parsed(source: str) -> ast.Module | None:
@@ -27,14 +27,18 @@ def parsed(source: str) -> ast.Module | None:
     return syntax.tree_of(source, FILE) if len(source) <= MAX_CHARACTERS else None
 
 
-def walk(root: ast.AST | Iterable[ast.AST]) -> list[ast.AST]:
-    """Every node, except kinds that no caller examines, such as literals in lists, which may be most of a test."""
+def walk(root: ast.AST | Iterable[ast.AST], closed: tuple[type[ast.AST], ...] = ()) -> list[ast.AST]:
+    """Every node, except kinds that no caller examines, such as literals in lists, which may be most of a test.
+
+    `closed`: the inside of such nodes is left out: `OWN_SCOPES`; `DEFINITIONS`, which do not run where they stand.
+    """
     nodes: list[ast.AST] = []
     pending = [root] if isinstance(root, ast.AST) else list(root)
     while pending:
         node = pending.pop()
         nodes.append(node)
-        pending.extend(_inner(node))
+        if not isinstance(node, closed):
+            pending.extend(_inner(node))
     return nodes
 
 
@@ -64,32 +68,10 @@ def _is_literal(node: ast.expr | None) -> bool:
     return False
 
 
-def walk_own(root: ast.AST | Iterable[ast.AST]) -> Iterator[ast.AST]:
-    """Like `walk`, without the inside of other scopes: functions, classes, lambdas, comprehensions."""
-    pending = [root] if isinstance(root, ast.AST) else list(root)
-    while pending:
-        node = pending.pop()
-        yield node
-        if not isinstance(node, _OWN_SCOPES):
-            pending.extend(_inner(node))
-
-
-def walk_executed(root: ast.AST) -> list[ast.AST]:
-    """Like `walk`, without the inside of functions and classes that are only defined there."""
-    nodes: list[ast.AST] = []
-    pending = [root]
-    while pending:
-        node = pending.pop()
-        if not isinstance(node, DEFINITIONS):
-            nodes.append(node)
-            pending.extend(_inner(node))
-    return nodes
-
-
 def binds(root: ast.AST | Iterable[ast.AST]) -> frozenset[str]:
     """Names that these statements assign in their own scope."""
     names: set[str] = set()
-    for node in walk_own(root):
+    for node in walk(root, OWN_SCOPES):
         match node:
             case ast.Name(id=name, ctx=ast.Store() | ast.Del()) | ast.ExceptHandler(name=str(name)):
                 names.add(name)

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from evaluator.assertions import Refusal
 from evaluator.assertions.expectations import Expectations, named_once
 from evaluator.assertions.flow import targets_of
 from evaluator.assertions.reading import Check, Reading
-from evaluator.assertions.source import DEFINITIONS, IMPORTS, binds, is_start, walk, walk_executed, walk_own
-from evaluator.assertions.ungradable import Refusal
+from evaluator.assertions.source import DEFINITIONS, IMPORTS, OWN_SCOPES, binds, is_start, walk
 from evaluator.model import TestCase
 
 Span = tuple[int, int, bool]
-WHOLE: Span = (0, -1, True)
+_WHOLE: Span = (0, -1, True)
 
 _MOST_REPEATED = 2000
 """Characters of earlier statements that are shown with each test case that needs them."""
@@ -30,13 +31,21 @@ _ONLY_IN_FUNCTIONS = (
 
 
 @dataclass(frozen=True)
-class Statements:
-    """A list of statements cut into test cases."""
+class SuiteCases:
+    """A test cut into test cases."""
 
+    form: str
+    """As in `SuiteCode`, like `spans` and `methods`."""
     cases: tuple[TestCase, ...]
-    spans: tuple[Span, ...]
-    continues: bool
-    restarts: bool
+    spans: tuple[Span, ...] = ()
+    methods: tuple[tuple[str, str], ...] = ()
+    """In unittest's order."""
+    continues: bool = True
+    """Whether the cases after a failed one run, too."""
+    restarts: bool = True
+    """Whether a case can run in new processes, without those before it."""
+    removed: Sequence[ast.stmt] = ()
+    """The module's own statements that start the test: the test cases run in their place."""
 
 
 class Judging:
@@ -62,7 +71,7 @@ class Judging:
 
     def runs_completion(self, node: ast.stmt) -> bool:
         """Whether that happens when the statement runs, not only in what it defines."""
-        return any(isinstance(part, ast.Name) and part.id in self._reading.in_touch for part in walk_executed(node))
+        return any(isinstance(part, ast.Name) and part.id in self._reading.in_touch for part in walk(node, DEFINITIONS))
 
 
 def _asserts(node: ast.AST) -> bool:
@@ -74,30 +83,33 @@ def _asserts(node: ast.AST) -> bool:
     return False
 
 
-def statements_of(reading: Reading) -> Statements:
+def statements_of(reading: Reading) -> SuiteCases:
     """The test cases of `check`, or of a module without one. Raises `UngradableError`."""
     judging = Judging(reading)
     check = reading.check
+    form, removed = "module", list[ast.stmt]()
     if check is None:
         body = [node for node in reading.module.body if not is_start(node)]
     else:
         _refuse_arguments(check)
         _refuse_judging_outside(reading, check, judging)
-        body = check.body
+        form, removed, body = "statements", _calls_of_check(reading), check.body
     if not any(map(judging.runs_completion, body)):
         raise Refusal.NEVER_CALLS.error()
     is_odd = check is not None and (isinstance(check, ast.AsyncFunctionDef) or check.decorator_list)
     if (
         is_odd
         or not any(map(judging.judges, body))
-        or any(isinstance(node, _ONLY_IN_FUNCTIONS) for node in walk_own(body))
+        or any(isinstance(node, _ONLY_IN_FUNCTIONS) for node in walk(body, OWN_SCOPES))
     ):
         source = "\n".join(map(reading.lines.at_margin, [check] if check is not None else body))
-        return Statements((TestCase(0, input=source, expected=""),), (WHOLE,), continues=False, restarts=True)
+        whole = (TestCase(0, input=source, expected=""),)
+        return SuiteCases(form, whole, (_WHOLE,), continues=False, removed=removed)
     spans = _spans(body, judging)
     independent = _leave_nothing(body, spans, reading)
     restarts = independent and not _prepares_with_completion(body, spans, judging)
-    return Statements(_Cases(reading, body, judging).of(spans), spans, continues=independent, restarts=restarts)
+    cases = _Cases(reading, body, judging).of(spans)
+    return SuiteCases(form, cases, spans, continues=independent, restarts=restarts, removed=removed)
 
 
 def _refuse_arguments(check: Check) -> None:
@@ -118,8 +130,8 @@ def _refuse_judging_outside(reading: Reading, check: Check, judging: Judging) ->
             raise Refusal.OUTSIDE_CHECK.error(line=node.lineno)
 
 
-def calls_of_check(reading: Reading) -> list[ast.stmt]:
-    """The module's own calls of `check`, also through other functions: the test cases run in their place."""
+def _calls_of_check(reading: Reading) -> list[ast.stmt]:
+    """The module's own calls of `check`, also through other functions."""
     callers = reading.flow.reaching({"check"})
     return [
         node

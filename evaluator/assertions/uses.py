@@ -1,12 +1,14 @@
-"""What a test uses that needs preparation if it runs in a separate process."""
+"""What a test uses that needs preparation if it runs in a separate process, or that a task needs from the machine."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from enum import StrEnum
 
 from evaluator.assertions.imports import is_among
 from evaluator.assertions.reading import Reading, is_builtin
+from evaluator.model import Task
 from evaluator.syntax import BUILTINS
 
 _FILES = (
@@ -28,6 +30,25 @@ _FILE_METHODS = frozenset(
 _OWN_GENERATORS = ("random.Random", "random.SystemRandom", "numpy.random.Generator", "numpy.random.default_rng",
     "numpy.random.RandomState", "numpy.random.SeedSequence", "numpy.random.PCG64",
 )  # fmt: skip
+
+
+class Need(StrEnum):
+    """An extra permission for a completion."""
+
+    PROCESSES = "new processes"
+    LOOPBACK = "the loopback interface"
+
+
+_NEEDING = {
+    Need.PROCESSES: frozenset("multiprocessing pexpect psutil sh subprocess".split()),
+    Need.LOOPBACK: frozenset("ftplib http smtplib socket socketserver ssl wsgiref xmlrpc".split()),
+}
+_POOL = "ProcessPoolExecutor"
+STARTING = frozenset(
+    """os.fork os.forkpty os.popen os.posix_spawn os.system subprocess.Popen subprocess.call subprocess.check_call
+    subprocess.check_output subprocess.getoutput subprocess.getstatusoutput subprocess.run""".split()
+)
+"""The functions that start a process."""
 
 
 def uses_of(reading: Reading) -> tuple[str, ...]:
@@ -84,3 +105,34 @@ def _raised(reading: Reading) -> set[ast.expr]:
     """What the test itself raises."""
     raised = [node.exc for node in reading.nodes if isinstance(node, ast.Raise) and node.exc is not None]
     return {error.func if isinstance(error, ast.Call) else error for error in raised}
+
+
+def needs_of(task: Task, reading: Reading) -> frozenset[Need]:
+    """From the dataset's list of libraries (`libs`), the imports of prompt, preamble and test, and the test's calls."""
+    modules = _modules(task, reading)
+    needs = {need for need, using in _NEEDING.items() if using & modules}
+    starts = any(isinstance(node, ast.Call) and reading.imports.dotted(node.func) in STARTING for node in reading.nodes)
+    if starts or _POOL in reading.imports.origins:
+        needs.add(Need.PROCESSES)
+    return frozenset(needs)
+
+
+def forks(task: Task, reading: Reading) -> bool:
+    """Whether the new processes may be copies of the completion's own process."""
+    return "multiprocessing" in _modules(task, reading) or _POOL in reading.imports.origins
+
+
+def _modules(task: Task, reading: Reading) -> set[str]:
+    return {origin.partition(".")[0] for origin in reading.imports.origins.values()}.union(
+        _listed(task.metadata.get("libs"))
+    )
+
+
+def _listed(libs: object) -> list[str]:
+    """The modules in `libs`; BigCodeBench writes the list as text."""
+    if isinstance(libs, str):
+        try:
+            libs = ast.literal_eval(libs)
+        except (ValueError, SyntaxError):
+            return libs.replace(",", " ").split() if isinstance(libs, str) else []
+    return [name.partition(".")[0] for name in libs if isinstance(name, str)] if isinstance(libs, list) else []

@@ -102,9 +102,6 @@ def known_checkers() -> dict[str, Checker]:
 
 def _checker(name: str, module: ModuleType) -> Checker:
     summary = (module.__doc__ or "").strip().partition("\n")[0]
-    rules: dict[Kind, Check] = {"text": module.check, "value": module.check}
     if module.COMPARES == "both":
-        rules["value"] = module.check_value
-    else:
-        rules = {module.COMPARES: module.check}
-    return Checker(name, rules, summary)
+        return Checker(name, {"text": module.check, "value": module.check_value}, summary)
+    return Checker(name, {module.COMPARES: module.check}, summary)

@@ -1,10 +1,12 @@
-"""Finds where two outputs differ, for rules of other systems that only accept or refuse."""
+"""What rules of other systems share: comparing, and finding where two outputs differ that a rule only refuses."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from decimal import Decimal
 
-from evaluator.checkers import floats, value
+from evaluator.checkers import floats, python, value
 from evaluator.checkers._rendering import brief, message
 from evaluator.checkers._text import Spot, compare_lines, difference, excerpt, extra_lines, missing_lines
 from evaluator.model import Difference
@@ -49,6 +51,11 @@ def value_refused(expected: object, actual: object, system: str) -> Difference:
     return found or Difference(message(text))
 
 
+def same(expected: object, actual: object) -> bool:
+    """Python's `==`; what is not data equals nothing."""
+    return python.check(expected, actual) is None
+
+
 def close_numbers(expected: object, actual: object, relative: float, absolute: float) -> bool:
     """Whether both are numbers, or text that is a number, within a tolerance like numpy.allclose's."""
     if not isinstance(expected, int | float | str) or not isinstance(actual, int | float | str):
@@ -68,3 +75,31 @@ def near(expected: float, actual: float, relative: float, absolute: float) -> bo
 
 def _spot(expected: str, actual: str) -> Spot | None:
     return None if expected.strip() == actual.strip() else Spot(0, excerpt(expected.strip()), excerpt(actual.strip()))
+
+
+SameLine = Callable[[str, str], bool]
+SameToken = Callable[[str, str, Decimal, Decimal], bool]
+
+
+def first_difference(expected: str, actual: str, same_line: SameLine) -> Difference | None:
+    """None if both have equally many lines and each pair is equal, as stripped text or by `same_line`."""
+    wanted, got = expected.strip(), actual.strip()
+    if (uneven := as_many_lines(wanted, got)) is not None:
+        return uneven
+    pairs = zip(wanted.split("\n"), got.split("\n"), strict=True)
+    for number, (one, other) in enumerate(((one.strip(), other.strip()) for one, other in pairs), 1):
+        if one != other and not same_line(one, other):
+            return line_differs(number, one, other)
+    return None
+
+
+def same_tokens(expected: str, actual: str, same: SameToken) -> bool:
+    """Whether both lines have only numbers, equally many, and each pair is the same."""
+    wanted = expected.split()
+    got = actual.split(None, len(wanted))
+    if len(wanted) != len(got):
+        return False
+    try:
+        return all(same(one, other, Decimal(one), Decimal(other)) for one, other in zip(wanted, got, strict=True))
+    except ArithmeticError:  # not a number, or one that can't be calculated with
+        return False

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Iterable, Iterator
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 from evaluator.checkers._families import Family, family_of
@@ -116,11 +116,11 @@ def _opened(value: Any, longest: int | None, depth: int) -> str | Iterator[_Piec
         case Family.SCALAR:
             return _scalar(value, longest)
         case Family.LIST:
-            return _joined("[", value, "]")
+            return _joined("[", _several(value), "]")
         case Family.TUPLE:
             return _tuple(value)
         case Family.DEQUE:
-            return _joined("deque([", value, "])" if value.maxlen is None else f"], maxlen={value.maxlen})")
+            return _joined("deque([", _several(value), "])" if value.maxlen is None else f"], maxlen={value.maxlen})")
         case Family.MAPPING:
             return _mapping(value)
         case Family.SET:
@@ -143,18 +143,23 @@ def _scalar(value: Any, longest: int | None) -> str:
         return f"<{type(value).__name__} with too many digits>"
 
 
-def _joined(opening: str, items: Iterable[object], closing: str) -> Iterator[_Piece]:
+def _joined(opening: str, items: Iterable[Iterable[_Piece]], closing: str) -> Iterator[_Piece]:
+    """Items, each in pieces, with commas between them."""
     yield True, opening
     separator = ""
+    for pieces in items:
+        if separator:
+            yield True, separator
+        separator = ", "
+        yield from pieces
+    yield True, closing
+
+
+def _several(items: Iterable[object]) -> Iterator[Iterable[_Piece]]:
     rest = iter(items)
     while several := list(islice(rest, _AT_ONCE)):
         text = _scalars_text(several)
-        for piece in ((False, item) for item in several) if text is None else ((True, text),):
-            if separator:
-                yield True, separator
-            separator = ", "
-            yield piece
-    yield True, closing
+        yield from (((False, item),) for item in several) if text is None else [((True, text),)]
 
 
 def _scalars_text(items: list[object]) -> str | None:
@@ -169,18 +174,12 @@ def _scalars_text(items: list[object]) -> str | None:
 
 
 def _tuple(value: tuple[object, ...]) -> Iterator[_Piece]:
+    items = tuple.__iter__(value)
     fields = getattr(type(value), "_fields", None)
     if isinstance(fields, tuple) and len(fields) == len(value):
-        return _named(type(value).__name__, fields, value)
-    return _joined("(", tuple.__iter__(value), ",)" if len(value) == 1 else ")")
-
-
-def _named(name: str, fields: tuple[str, ...], value: tuple[object, ...]) -> Iterator[_Piece]:
-    yield True, f"{name}("
-    for number, (field, item) in enumerate(zip(fields, tuple.__iter__(value), strict=True)):
-        yield True, f"{', ' if number else ''}{field}="
-        yield False, item
-    yield True, ")"
+        named = (((True, f"{field}="), (False, item)) for field, item in zip(fields, items, strict=True))
+        return _joined(f"{type(value).__name__}(", named, ")")
+    return _joined("(", _several(items), ",)" if len(value) == 1 else ")")
 
 
 def _mapping(value: dict[object, object]) -> Iterator[_Piece]:
@@ -190,16 +189,7 @@ def _mapping(value: dict[object, object]) -> Iterator[_Piece]:
     elif type(value) is defaultdict:
         factory = value.default_factory
         opening, closing = f"defaultdict({factory.__name__ if isinstance(factory, type) else None}, {{", "})"
-    yield True, opening
-    separator = ""
-    for key, item in value.items():
-        if separator:
-            yield True, separator
-        separator = ", "
-        yield False, key
-        yield True, ": "
-        yield False, item
-    yield True, closing
+    return _joined(opening, (((False, key), (True, ": "), (False, item)) for key, item in value.items()), closing)
 
 
 def _set(value: set[object] | frozenset[object], longest: int | None, depth: int) -> str | Iterator[_Piece]:
@@ -211,24 +201,15 @@ def _set(value: set[object] | frozenset[object], longest: int | None, depth: int
         return f"{opening}...{closing}"
     items: list[object] = list(value)
     if _naturally_ordered(items):
-        return _joined(opening, sorted(items), closing)  # type: ignore[type-var]
+        return _joined(opening, _several(sorted(items)), closing)  # type: ignore[type-var]
     texts = sorted("".join(_limited(item, longest, depth + 1)) for item in items[:_MOST_SORTED])
-    return _joined_texts(opening, texts, items[_MOST_SORTED:], closing)
+    unsorted = (((False, item),) for item in items[_MOST_SORTED:])
+    return _joined(opening, chain((((True, text),) for text in texts), unsorted), closing)
 
 
 def _limited(item: object, longest: int | None, depth: int) -> Iterator[str]:
     """An item's pieces; if `longest` is given, no more than a message needs (a piece has at least one character)."""
     return islice(_pieces(item, longest, depth), None if longest is None else longest + 1)
-
-
-def _joined_texts(opening: str, texts: list[str], unsorted: list[object], closing: str) -> Iterator[_Piece]:
-    yield True, opening
-    for number, text in enumerate(texts):
-        yield True, f", {text}" if number else text
-    for item in unsorted:
-        yield True, ", "
-        yield False, item
-    yield True, closing
 
 
 def _naturally_ordered(items: list[object]) -> bool:

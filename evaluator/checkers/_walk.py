@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain, count
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
-from evaluator.checkers._families import Family, family_of, why_no_data
+from evaluator.checkers._families import Family, family_of, native_equal, why_no_data
 from evaluator.checkers._rendering import BRIEF_LIMIT, brief, first_of, message
 from evaluator.checkers._text import common_prefix, excerpt
 from evaluator.model import Difference
@@ -44,32 +44,33 @@ class Keys(NamedTuple):
     """The value of a missing key (Counter); None if it has none."""
 
 
-class Partners(NamedTuple):
-    """The items of two collections without order that remain once equal ones are removed in pairs."""
-
-    missing: list[object]
-    extra: list[object]
+Partners = tuple[list[object], list[object]]
+"""What is missing and extra in two collections without order, once equal items are removed in pairs."""
 
 
-class Rules(Protocol):
+class Rules:
     """The decisions of a value checker."""
 
-    mixed: bool
+    mixed = False
     """Whether sequences of different types can be equal."""
-    sets_as_lists: bool
+    sets_as_lists = False
     """Whether a set and a sequence can be equal, as multisets."""
 
     def same_scalar(self, expected: Any, actual: Any) -> bool:
         """Whether two values of the scalar family are equal."""
+        return native_equal(expected, actual)
 
-    def lack_zeros(self, expected: dict[Any, Any], actual: dict[Any, Any]) -> bool:
+    def lack_zeros(self, _expected: dict[Any, Any], _actual: dict[Any, Any]) -> bool:
         """Whether a missing key counts as 0, so that the sizes of the two mean nothing."""
+        return False
 
     def keys(self, expected: dict[Any, Any], actual: dict[Any, Any]) -> Keys:
         """How the keys of two mappings are paired."""
+        raise NotImplementedError
 
     def partners(self, expected: Iterable[Any], actual: Iterable[Any], equal: Equal, /) -> Partners:
         """The left-over items of two collections. `equal` compares items that need a walk."""
+        raise NotImplementedError
 
 
 class _Fault(NamedTuple):

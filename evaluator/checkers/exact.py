@@ -5,12 +5,10 @@ White space, line ends and the last line feed all count.
 
 from __future__ import annotations
 
-from typing import Literal
-
 from evaluator.checkers._text import common_prefix, difference, excerpt, extra_lines, missing_lines, position
 from evaluator.model import Difference
 
-COMPARES: Literal["text"] = "text"
+COMPARES = "text"
 
 
 def check(expected: str, actual: str) -> Difference | None:

@@ -17,12 +17,12 @@ from __future__ import annotations
 
 import math
 import re
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from evaluator.checkers._text import Spot, compare_lines, token_spot
 from evaluator.model import Difference
 
-COMPARES: Literal["text"] = "text"
+COMPARES = "text"
 TOLERANCE = 1e-6
 
 _NUMBER = re.compile(r"([+-]?)(?=\.?[0-9])([0-9]*+)(?:(\.)([0-9]*+))?(?:[eE]([+-]?)0*+([0-9]*+)(?<=[0-9]))?")

@@ -6,12 +6,10 @@ count. White space inside a line does.
 
 from __future__ import annotations
 
-from typing import Literal
-
 from evaluator.checkers._text import Spot, common_prefix, compare_lines, excerpt
 from evaluator.model import Difference
 
-COMPARES: Literal["text"] = "text"
+COMPARES = "text"
 
 
 def check(expected: str, actual: str) -> Difference | None:

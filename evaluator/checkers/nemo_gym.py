@@ -11,15 +11,12 @@ from __future__ import annotations
 
 import json
 from decimal import Decimal
-from typing import Literal
 
-from evaluator.checkers._cascade import same
-from evaluator.checkers._decimals import first_difference, same_tokens
 from evaluator.checkers._multiset import size
-from evaluator.checkers._other_systems import close_numbers, value_refused
+from evaluator.checkers._other_systems import close_numbers, first_difference, same, same_tokens, value_refused
 from evaluator.model import Difference
 
-COMPARES: Literal["both"] = "both"
+COMPARES = "both"
 
 _TOLERANCE = Decimal("1e-6")
 _WORDS = ("yes", "no")

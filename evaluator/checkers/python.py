@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from collections import Counter, OrderedDict
 from collections.abc import Iterable, Iterator
-from typing import Any, Literal
+from typing import Any
 
-from evaluator.checkers._families import holds_opaque, native_equal
-from evaluator.checkers._walk import Equal, Keys, Partners, Walk
+from evaluator.checkers._families import holds_opaque
+from evaluator.checkers._walk import Equal, Keys, Partners, Rules, Walk
 from evaluator.model import Difference
 
-COMPARES: Literal["value"] = "value"
+COMPARES = "value"
 
 
 def check(expected: object, actual: object) -> Difference | None:
@@ -24,13 +24,7 @@ def check(expected: object, actual: object) -> Difference | None:
     return Walk(_PythonRules()).first_difference(expected, actual)
 
 
-class _PythonRules:
-    mixed = False
-    sets_as_lists = False
-
-    def same_scalar(self, expected: Any, actual: Any) -> bool:
-        return native_equal(expected, actual)
-
+class _PythonRules(Rules):
     def lack_zeros(self, expected: dict[Any, Any], actual: dict[Any, Any]) -> bool:
         return type(expected) is type(actual) is Counter
 
@@ -44,7 +38,7 @@ class _PythonRules:
         return Keys(pairs, _without(expected, actual), _without(actual, expected))
 
     def partners(self, expected: Iterable[Any], actual: Iterable[Any], _equal: Equal) -> Partners:
-        return Partners(list(_without(expected, actual)), list(_without(actual, expected)))
+        return list(_without(expected, actual)), list(_without(actual, expected))
 
 
 def _counted(counts: dict[Any, Any], others: dict[Any, Any]) -> Iterator[object]:

@@ -7,13 +7,10 @@ expected one.
 
 from __future__ import annotations
 
-from typing import Literal
-
-from evaluator.checkers._decimals import first_difference
-from evaluator.checkers._other_systems import close_numbers
+from evaluator.checkers._other_systems import close_numbers, first_difference
 from evaluator.model import Difference
 
-COMPARES: Literal["text"] = "text"
+COMPARES = "text"
 
 
 def check(expected: str, actual: str) -> Difference | None:

@@ -6,12 +6,11 @@ A token is a run of characters without white space; how tokens are spread over l
 from __future__ import annotations
 
 import operator
-from typing import Literal
 
 from evaluator.checkers._text import difference, position, token_spot
 from evaluator.model import Difference
 
-COMPARES: Literal["text"] = "text"
+COMPARES = "text"
 
 
 def check(expected: str, actual: str) -> Difference | None:

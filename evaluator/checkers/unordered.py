@@ -11,7 +11,6 @@ with the same items as a multiset. Lists inside it keep their order.
 from __future__ import annotations
 
 from collections import Counter
-from typing import Literal
 
 from evaluator.checkers import value
 from evaluator.checkers._rendering import message
@@ -19,7 +18,7 @@ from evaluator.checkers._text import content, excerpt, first_lines
 from evaluator.checkers._walk import MORE_ITEMS, Walk
 from evaluator.model import Difference
 
-COMPARES: Literal["both"] = "both"
+COMPARES = "both"
 
 
 def check(expected: str, actual: str) -> Difference | None:
@@ -55,7 +54,7 @@ def check_value(expected: object, actual: object) -> Difference | None:
     return Walk(_Rules()).first_unpaired(expected, actual)
 
 
-class _Rules(value.Rules):
+class _Rules(value.ValueRules):
     sets_as_lists = True
 
 

@@ -20,14 +20,14 @@ import cmath
 import math
 from collections.abc import Iterable
 from decimal import Decimal
-from typing import Any, Literal
+from typing import Any
 
 from evaluator.checkers._families import NUMBERS, holds_opaque, native_equal
 from evaluator.checkers._multiset import canonical, pair_by, pair_off
-from evaluator.checkers._walk import Equal, Keys, Partners, Walk
+from evaluator.checkers._walk import Equal, Keys, Partners, Rules, Walk
 from evaluator.model import Difference
 
-COMPARES: Literal["value"] = "value"
+COMPARES = "value"
 TOLERANCE = 1e-9
 
 _TOLERANT = (float, complex)
@@ -36,14 +36,13 @@ _LARGEST_KEY = 10**1000  # for an int key in decimal; Python refuses 4,300 digit
 
 def check(expected: object, actual: object, *, tolerance: float = TOLERANCE) -> Difference | None:
     """None when equal by these rules; else the path to the first difference."""
-    return Walk(Rules(tolerance)).first_difference(expected, actual)
+    return Walk(ValueRules(tolerance)).first_difference(expected, actual)
 
 
-class Rules:
+class ValueRules(Rules):
     """The decisions of this checker for `Walk`, and mostly those of `unordered`."""
 
     mixed = True
-    sets_as_lists = False
 
     def __init__(self, tolerance: float = TOLERANCE) -> None:
         self._tolerance = tolerance
@@ -52,9 +51,6 @@ class Rules:
         if type(expected) in NUMBERS and type(actual) in NUMBERS:
             return _same_number(expected, actual, self._tolerance)
         return native_equal(expected, actual)
-
-    def lack_zeros(self, _expected: dict[Any, Any], _actual: dict[Any, Any]) -> bool:
-        return False
 
     def keys(self, expected: dict[Any, Any], actual: dict[Any, Any]) -> Keys:
         """Pairs equal keys first; the rest by what JSON would turn them into."""
@@ -69,7 +65,7 @@ class Rules:
 
     def partners(self, expected: Iterable[Any], actual: Iterable[Any], equal: Equal) -> Partners:
         paired = pair_off(expected, actual, equal)
-        return Partners(paired.missing, paired.extra)
+        return paired.missing, paired.extra
 
 
 def _json_key(key: object) -> str:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from evaluator.checkers._other_systems import text_refused
 from evaluator.model import Difference
 
-COMPARES: Literal["text"] = "text"
+COMPARES = "text"
 
 
 def check(expected: str, actual: str) -> Difference | None:

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+import msgspec
+
 from evaluator.extraction.definitions import (
     MAX_PARSED,
     acts,
@@ -18,6 +20,7 @@ from evaluator.extraction.definitions import (
     parses,
 )
 from evaluator.extraction.fences import Block
+from evaluator.model import Kind
 from evaluator.syntax import Scopes
 
 ONLY_BLOCK = "the only block"
@@ -25,15 +28,22 @@ _MOST_TRIED = 8
 """Blocks that are parsed, from the last. This many of the maximum length take about a second."""
 
 
-class Choice(NamedTuple):
-    """A program from some blocks. `line` is the line of the text on which `code` begins; `why` is for people."""
+class Extraction(msgspec.Struct, frozen=True):
+    """The program extracted from a completion.
 
-    code: str
-    line: int
-    why: str
+    `code` is None if there is none; `reason` then says why. Line of the completion's text = line of `code`
+    + `line_offset`; if that is not above 0, the line is in the prompt. `kind` is the text's kind, given or detected.
+    `extracted_from` says for people which part of the text it is.
+    """
+
+    code: str | None
+    kind: Kind
+    line_offset: int = 0
+    reason: str | None = None
+    extracted_from: str | None = None
 
 
-def that_defines(blocks: Sequence[Block], name: str) -> Choice | None:
+def that_defines(blocks: Sequence[Block], name: str) -> Extraction | None:
     """The program that defines `name`; None if no block does."""
     block = _last_that_defines(blocks, name)
     if block is None:
@@ -41,7 +51,7 @@ def that_defines(blocks: Sequence[Block], name: str) -> Choice | None:
     return _joined(_with_what_it_needs(block, blocks), blocks, f"the last that defines {name}")
 
 
-def likeliest(blocks: Sequence[Block]) -> Choice:
+def likeliest(blocks: Sequence[Block]) -> Extraction:
     """The last block that is Python, where none defines what is called."""
     block, why = _last_likely(blocks)
     return _joined(_with_what_it_needs(block, blocks), blocks, why)
@@ -76,7 +86,7 @@ _WHY = ("the last that is Python", "the last that prints", "the last that reads 
 _COMPLETE = 3
 
 
-def program(blocks: Sequence[Block]) -> Choice:
+def program(blocks: Sequence[Block]) -> Extraction:
     """The last block that reads input and prints, with others that it needs; else one that does a part of this.
 
     A block that needs one that is a program by itself shows how that is used.
@@ -158,7 +168,7 @@ def _names(text: str) -> _Names:
     return _Names(scopes.defined(), scopes.free())
 
 
-def _joined(members: Sequence[Block], blocks: Sequence[Block], why: str) -> Choice:
+def _joined(members: Sequence[Block], blocks: Sequence[Block], why: str) -> Extraction:
     """Blank lines stand for the text between the blocks, so that every line keeps its distance to the first."""
     first = members[0].line
     code = ""
@@ -166,7 +176,7 @@ def _joined(members: Sequence[Block], blocks: Sequence[Block], why: str) -> Choi
         lines_before = member.line - first
         code += "\n" * max(lines_before - code.count("\n"), 1 if code and not code.endswith("\n") else 0)
         code += _dedented(member)
-    return Choice(code, first, f"{_called(members, blocks)}: {why}")
+    return Extraction(code, Kind.CHAT, first - 1, extracted_from=f"{_called(members, blocks)}: {why}")
 
 
 def _dedented(block: Block) -> str:

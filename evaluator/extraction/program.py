@@ -40,7 +40,7 @@ from collections.abc import Sequence
 import msgspec
 
 from evaluator.extraction import choice, unfenced
-from evaluator.extraction.choice import Choice
+from evaluator.extraction.choice import Extraction
 from evaluator.extraction.definitions import MAX_PARSED, called, defines, fits_and_parses, is_code, parses
 from evaluator.extraction.fences import Block, before_bare_fence, fenced_blocks, has_fence
 from evaluator.extraction.thinking import Region, has_thinking, without_thinking
@@ -49,21 +49,6 @@ from evaluator.model import Kind, Mode, Task
 WHOLE = "the whole completion"
 _RETURN = re.compile(r"^return\b", re.MULTILINE)
 _QUOTED_FENCE = re.compile(r"^ {0,3}> ?(?:```|~~~)", re.MULTILINE)
-
-
-class Extraction(msgspec.Struct, frozen=True):
-    """The program extracted from a completion.
-
-    `code` is None if there is none; `reason` then says why. Line of the completion's text = line of `code`
-    + `line_offset`; if that is not above 0, the line is in the prompt. `kind` is the text's kind, given or detected.
-    `extracted_from` says for people which part of the text it is.
-    """
-
-    code: str | None
-    kind: Kind
-    line_offset: int = 0
-    reason: str | None = None
-    extracted_from: str | None = None
 
 
 def extract(completion: str, *, task: Task, kind: Kind | None, unfinished_thinking: bool = False) -> Extraction:
@@ -113,7 +98,7 @@ def _detected(text: str, task: Task, unfinished_thinking: bool) -> Extraction:
         return continued
     found = _without_fence(Region(text, 1), task)
     if found is not None:
-        return _from_choice(found)
+        return found
     is_whole = (is_python and is_code(text)) or unfenced.looks_like_code(text)
     return _whole(text) if is_whole else _text_alone(text, task)
 
@@ -217,18 +202,14 @@ def _from_chat(text: str, task: Task, unfinished_thinking: bool) -> Extraction:
 def _from_blocks(blocks: Sequence[Block], task: Task) -> Extraction:
     name = called(task)
     if name is None:
-        return _from_choice(choice.program(blocks) if task.mode is Mode.STDIN else choice.likeliest(blocks))
+        return choice.program(blocks) if task.mode is Mode.STDIN else choice.likeliest(blocks)
     chosen = choice.that_defines(blocks, name)
     if chosen is None:
         bodies = (_as_body(block, task, name) for block in choice.tried(blocks) if not block.foreign)
         body = next((body for body in bodies if body), None)
         if body:
             return body
-    return _from_choice(chosen or choice.likeliest(blocks))
-
-
-def _from_choice(found: Choice) -> Extraction:
-    return Extraction(found.code, Kind.CHAT, found.line - 1, extracted_from=found.why)
+    return chosen or choice.likeliest(blocks)
 
 
 def _blocks(region: Region) -> list[Block]:
@@ -276,12 +257,11 @@ def _bare_code(regions: Sequence[Region], task: Task) -> Extraction | None:
         if body:
             return body
     if is_code(as_block.text) and not unfenced.has_marks(region.text):
-        return _from_choice(choice.likeliest([as_block]))
-    found = _without_fence(region, task)
-    return _from_choice(found) if found else None
+        return choice.likeliest([as_block])
+    return _without_fence(region, task)
 
 
-def _without_fence(region: Region, task: Task) -> Choice | None:
+def _without_fence(region: Region, task: Task) -> Extraction | None:
     """Code between marks, in a block quote, or between sentences."""
     name = called(task)
     if len(region.text) > MAX_PARSED or (name is None and task.mode is not Mode.STDIN):
@@ -298,4 +278,4 @@ def _without_fence(region: Region, task: Task) -> Choice | None:
     if not blocks:
         return None
     found = choice.program(blocks) if name is None else choice.that_defines(blocks, name)
-    return found and found._replace(why=where)
+    return found and msgspec.structs.replace(found, extracted_from=where)

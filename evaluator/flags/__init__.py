@@ -7,12 +7,14 @@ outcomes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+import sys
+from collections.abc import Iterable, Iterator, Sequence
 
-from evaluator.flags import _endings, _escapes, _invisible_text, _patches
-from evaluator.flags._parsed_code import MAX_PARSED, Finders, ParsedCode
+from evaluator.flags import _escapes, _invisible_text, _patches
+from evaluator.flags._parsed_code import MAX_PARSED, Finders, ParsedCode, shortened
 from evaluator.flags.hard_coded import LONGEST, Answers, Example, Given, hard_coded_evidence
-from evaluator.model import CaseResult, Flag, Mode, Task
+from evaluator.model import CaseResult, Flag, Mode, Task, Verdict
 
 __all__ = ["LONGEST", "WORDS", "Answers", "Example", "Given", "flags_of"]
 
@@ -36,6 +38,10 @@ MODULES: list[Finders] = [_escapes, _patches]
 """Those that look for flags in the code."""
 
 _SHOWN = 3
+_SUCCESS = ("", "0", "None")
+"""The messages of a `SystemExit` that reports success."""
+_MISSING = re.compile(r"No module named '([^\W\d]\w{0,99})(?:\.[\w.]*)?'")
+_ENDED = (Verdict.PASSED, Verdict.WRONG_ANSWER, Verdict.RUNTIME_ERROR)
 
 
 def flags_of(
@@ -46,7 +52,7 @@ def flags_of(
     `notes` are the sandbox's flags; `answers` are the task's, to search for in the code.
     """
     found: dict[str, list[str]] = {}
-    for flag in (*_in_code(task, code, cases), *_endings.flags(task, code, cases), *notes):
+    for flag in (*_in_code(task, code, cases), *_in_endings(task, code, cases), *notes):
         found.setdefault(flag.word, []).append(flag.evidence)
     if invisible := _invisible_text.evidence(code):
         found["invisible_text"] = invisible
@@ -62,13 +68,41 @@ def _in_code(task: Task, code: str, cases: Sequence[CaseResult]) -> list[Flag]:
     parsed = ParsedCode(code, main_runs=task.mode is Mode.STDIN)
     found: list[Flag] = []
     for word, find in (pair for module in MODULES for pair in module.FINDERS.items()):
-        if word == "early_exit" and task.mode is Mode.STDIN and not _endings.silent(cases):
+        if word == "early_exit" and task.mode is Mode.STDIN and not _silent(cases):
             continue  # it is judged by its output before the exit
         try:
             found += [Flag(word, parsed.evidence(line)) for line in sorted(set(find(parsed)))]
         except RecursionError:
             continue
     return found
+
+
+def _in_endings(task: Task, code: str, cases: Sequence[CaseResult]) -> Iterator[Flag]:
+    """A call that ended with a successful `SystemExit`, and a missing module."""
+    for case in cases:
+        trace = case.traceback
+        if trace is None:
+            continue
+        if trace.type == "SystemExit" and trace.message in _SUCCESS and task.mode is not Mode.STDIN:
+            where = f"line {trace.line}: {shortened(trace.frames[-1].text)}" if trace.frames else "outside the code"
+            yield Flag("early_exit", f"test {case.index} ended with SystemExit, {where}")
+            return
+        module = _MISSING.match(trace.message) if trace.type == "ModuleNotFoundError" else None
+        if module is not None and _is_package(module[1], code):
+            yield Flag("missing_package", module[1])
+            return
+
+
+def _silent(cases: Sequence[CaseResult]) -> bool:
+    """Whether a program ended by itself, without an exception and without any output."""
+    return any(case.verdict in _ENDED and case.error_type is None and not case.stdout_bytes for case in cases)
+
+
+def _is_package(name: str, code: str) -> bool:
+    """Whether it could be installed: it is neither in the standard library nor defined by the code itself."""
+    if name in sys.stdlib_module_names:
+        return False
+    return not re.search(rf"^[ \t]*(?:(?:class|def)[ \t]+{name}\b|{name}[ \t]*=(?!=))", code, re.MULTILINE)
 
 
 def _joined(evidence: list[str]) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import Any, NamedTuple, TypeGuard
+from typing import Any, NamedTuple
 
 from evaluator.flags._parsed_code import is_main_guard
 
@@ -53,7 +53,8 @@ class _Reader:
                         yield from self._branch(test, answer, id(statement))
                     case ast.Match(cases=cases):
                         for one in cases:
-                            yield from self._match_case(one, id(statement))
+                            if one.guard is None:
+                                yield from self._pair(_of_pattern(one.pattern), _first_answer(one.body), id(statement))
                     case ast.Assign(targets=[ast.Subscript(slice=key)], value=value):
                         yield from self._pair(key, value, id(statements))
                     case ast.List(elts=elements) | ast.Tuple(elts=elements) if len(elements) >= _FEWEST:
@@ -70,24 +71,20 @@ class _Reader:
             return
 
     def _branch(self, test: ast.expr, answer: ast.expr | None, place: int) -> Iterator[Pair]:
-        compared = [_compared(part) for part in (test.values if _is_and(test) else [test])]
+        match test:
+            case ast.BoolOp(op=ast.And(), values=parts):
+                compared = list(map(_compared, parts))
+            case _:
+                compared = [_compared(test)]
         given = [node for node in compared if node is not None]
         if len(given) == len(compared):
             whole = given[0] if len(given) == 1 else ast.List(given, ast.Load())
             yield from self._pair(whole, answer, place)
 
-    def _match_case(self, case: ast.match_case, place: int) -> Iterator[Pair]:
-        if case.guard is None:
-            yield from self._pair(_of_pattern(case.pattern), _first_answer(case.body), place)
-
     def _rows(self, elements: list[ast.expr], place: int) -> Iterator[Pair]:
         """A table of (input, answer) or (argument, argument, answer)."""
-        for row in elements:
-            if not isinstance(row, ast.Tuple | ast.List) or len(row.elts) < 2:
-                return
-        for row in elements:
-            assert isinstance(row, ast.Tuple | ast.List)
-            *given, answer = row.elts
+        rows = [row.elts for row in elements if isinstance(row, ast.Tuple | ast.List) and len(row.elts) >= 2]
+        for *given, answer in rows if len(rows) == len(elements) else ():
             yield from self._pair(given[0] if len(given) == 1 else ast.List(given, ast.Load()), answer, place)
 
     def _side_by_side(self, lists: list[ast.List | ast.Tuple]) -> Iterator[Pair]:
@@ -124,10 +121,6 @@ class _Reader:
             case ast.Call(func=ast.Name(id="set" | "list" | "tuple" | "frozenset"), args=[inner], keywords=[]):
                 return self._value(inner)
         raise _NoLiteralError
-
-
-def _is_and(node: ast.expr) -> TypeGuard[ast.BoolOp]:
-    return isinstance(node, ast.BoolOp) and isinstance(node.op, ast.And)
 
 
 def _compared(node: ast.expr) -> ast.expr | None:

@@ -16,7 +16,7 @@ import msgspec
 from evaluator import long_numbers
 from evaluator.checkers import Check, Checker, CheckerError, Kind, get_checker
 from evaluator.graders import tests
-from evaluator.graders.answers.grades import unknown_grade
+from evaluator.graders.answers import unknown_grade
 from evaluator.graders.bench import Bench
 from evaluator.graders.cases.loop import is_whole
 from evaluator.graders.cases.plans import CasePlan, PlannedCase

@@ -10,8 +10,8 @@ from dataclasses import replace
 
 import msgspec
 
+from evaluator.assertions import UngradableError
 from evaluator.assertions.plan import plan_suite
-from evaluator.assertions.ungradable import UngradableError
 from evaluator.graders import tests
 from evaluator.graders.bench import Bench
 from evaluator.graders.grader import Grader

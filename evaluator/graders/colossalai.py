@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from evaluator.checkers import brief
-from evaluator.graders.answers.grades import unknown_grade
+from evaluator.graders.answers import conclude, unknown_grade
 from evaluator.graders.bench import Bench
 from evaluator.graders.cases.loop import not_run
 from evaluator.graders.cases.results import result_of
@@ -119,11 +119,7 @@ def _case(case: TestCase, ran: CaseCode, by_value: bool) -> CaseResult:
 
 
 def _conclude(grade: Grade, config: Config, solution: _Solution, length: object) -> None:
-    failing = grade.first_failure
-    grade.verdict = Verdict.PASSED if failing is None else failing.verdict
-    if failing is not None:
-        grade.error_type, grade.error_message = failing.error_type, failing.reason
-    grade.pass_rate = grade.tests_passed / grade.tests_total
+    conclude(grade)
     right = grade.verdict is Verdict.PASSED
     earns = right and (solution.fenced or not config.need_fence)
     penalty = _penalty(config, length) if right else 0.0

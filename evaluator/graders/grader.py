@@ -1,13 +1,17 @@
-"""What every grader has."""
+"""What every grader has, and the rules for every reward."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from evaluator.assertions.ungradable import UngradableError
+import msgspec
+
+from evaluator.assertions import UngradableError
 from evaluator.graders.bench import Bench
-from evaluator.model import Grade, JsonValue, Rollout, Task, TestCase
+from evaluator.model import NO_REASON, Flag, Grade, JsonValue, Rollout, Task, TestCase, Verdict
+from evaluator.options import Unverified
 
 
 def _none(task: Task) -> None:
@@ -56,3 +60,43 @@ def refusal_by(plan: Callable[[Task], object], task: Task) -> str | None:
     except UngradableError as error:
         return str(error)
     return None
+
+
+def within_range(grade: Grade, grader: Grader) -> Grade:
+    """The grade with a reward that is None or in the grader's range.
+
+    Without a verdict there is none. A reward that is not finite makes the grade `unknown`, flagged `bad_reward`. A
+    reward outside the range is moved to its nearer end, flagged `clamped_reward`.
+    """
+    reward = grade.reward
+    if reward is None or not grade.verdict.graded:
+        grade.reward = None
+        return grade
+    if not math.isfinite(reward):
+        evidence = f"{grader.name} gave the reward {reward}"
+        grade.verdict, grade.reward, grade.error_type = Verdict.UNKNOWN, None, None
+        grade.error_message = f"{evidence}, which is not a finite number"
+        grade.flags = (*grade.flags, Flag("bad_reward", evidence))
+    elif not grader.lowest <= reward <= grader.highest:
+        grade.reward = min(max(reward, grader.lowest), grader.highest)
+        span = f"{grader.lowest:g} to {grader.highest:g}"
+        grade.flags = (*grade.flags, Flag("clamped_reward", f"{grader.name} gave {reward:g}, its range is {span}"))
+    return grade
+
+
+def withheld(grade: Grade, unverified: Unverified) -> Grade:
+    """The grade; with `unknown`, one that is not verified loses its reward and its pass rate.
+
+    Its test cases stay, and a grade without a reward is not changed.
+    """
+    if unverified == "keep" or grade.verified or grade.reward is None:
+        return grade
+    return msgspec.structs.replace(
+        grade,
+        verdict=Verdict.UNKNOWN,
+        reward=None,
+        pass_rate=None,
+        error_type=None,
+        error_message=f"not verified: {grade.unverified_reason or NO_REASON}",
+        error_line=None,
+    )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from evaluator.assertions import UngradableError
 from evaluator.assertions.plan import SuitePlan, notes_on
-from evaluator.assertions.ungradable import UngradableError
 from evaluator.given_tests import CARRIAGE_RETURNS
 from evaluator.graders import GraderError, grader_of
 from evaluator.graders.cases.plans import plan_for

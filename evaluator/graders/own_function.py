@@ -28,7 +28,7 @@ from types import ModuleType
 import msgspec
 from msgspec.structs import replace
 
-from evaluator.graders.answers.grades import unknown_grade
+from evaluator.graders.answers import unknown_grade
 from evaluator.graders.bench import Bench
 from evaluator.graders.grader import Grader, GraderError
 from evaluator.graders.tests import test_cases

@@ -13,24 +13,21 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from evaluator.assertions.ungradable import UngradableError
+from evaluator.assertions import UngradableError
 from evaluator.checkers import shortened
 from evaluator.extraction import outside_thinking
 from evaluator.extras import require
-from evaluator.graders.answers.grades import answer_grader, case_result, conclude
+from evaluator.graders.answers import answer_grader, case_result, conclude
 from evaluator.graders.bench import Bench
 from evaluator.graders.cases.loop import excerpt, not_run
 from evaluator.graders.grader import Grader, GraderError
-from evaluator.graders.judge.call import Question, Server
+from evaluator.graders.judge.call import JudgeError, Question, Server
 from evaluator.graders.judge.event_loop import GivenUpError
-from evaluator.graders.judge.failures import JudgeError
-from evaluator.graders.judge.judgement import Judgement, Patience, judge
+from evaluator.graders.judge.judgement import Judgement, judge
 from evaluator.graders.judge.prompt import PROMPT, SYSTEM, answer_text, has_answer, messages
 from evaluator.model import CaseResult, Flag, Grade, JsonValue, Rollout, Task, TestCase
 from evaluator.sandbox import FaultError
 from evaluator.stages import stage
-
-__all__ = ["Config", "make"]
 
 _KEY_NAME: Final = "OPENAI_API_KEY"
 _ADDRESS: Final = "https://api.openai.com/v1"
@@ -102,7 +99,15 @@ def _server(config: Config) -> Server:
         raise _wrong(f"the environment variable {config.api_key_env} is not set: set it to the judge's key")
     if not (key.isascii() and key.isprintable()):
         raise _wrong(f"the environment variable {config.api_key_env} has characters that a key can't have")
-    return Server(_address(address or _ADDRESS), key, config.api_key_env)
+    return Server(
+        _address(address or _ADDRESS),
+        key,
+        config.api_key_env,
+        config.timeout_s,
+        config.retries,
+        config.backoff_s,
+        config.concurrency,
+    )
 
 
 def _address(text: str) -> str:
@@ -171,11 +176,10 @@ def _judged(config: Config, task: Task, completion: str, bench: Bench) -> Judgem
         options["temperature"] = config.temperature
     if config.max_tokens is not None:
         options["max_tokens"] = config.max_tokens
-    patience = Patience(config.timeout_s, config.retries, config.backoff_s, config.concurrency)
     question = Question(config.model, chat, options)
     given_up = lambda: bench.sandbox.closed  # noqa: E731 - how a worker learns that its run ends
     try:
-        return judge(_server(config), question, config.scale, patience, cached=config.cache, given_up=given_up)
+        return judge(_server(config), question, config.scale, cached=config.cache, given_up=given_up)
     except GivenUpError:
         raise FaultError("the run ended before the judge had answered") from None
 

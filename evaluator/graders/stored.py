@@ -18,16 +18,13 @@ import msgspec
 
 from evaluator.extraction import extract
 from evaluator.graders import grader_of
-from evaluator.graders.answers.grades import unknown_grade
+from evaluator.graders.answers import unknown_grade
 from evaluator.graders.bench import Bench
 from evaluator.graders.cases.loop import SHOWN_WHEN_WRONG, excerpt
-from evaluator.graders.grader import Grader, GraderError
-from evaluator.graders.unverified import withheld
+from evaluator.graders.grader import Grader, GraderError, withheld
 from evaluator.model import CaseResult, Component, Grade, JsonValue, Kind, Mode, Rollout, Task, TestCase, Verdict
 from evaluator.recorded import case_verdicts, error_account, recorded_grade
 from evaluator.stages import stage
-
-__all__ = ["UNVERIFIED", "Config", "make"]
 
 UNVERIFIED = "the grade is the one that it came with: nothing was run"
 _FULL_REWARD = 1.0

@@ -7,30 +7,44 @@ if all are, else 0.0. They come from the options and from the task's `answer`, a
 that contain dots.
 
 JSON is read strictly: NaN, Infinity, numbers beyond a double, duplicate keys, deep nesting and long texts are not valid
-(see `graders.answers.json_answer` for the limits). A completion without anything like JSON is `no_code`.
+(`_LONGEST`, `_DEEPEST` and `_MOST` are the limits). A completion without anything like JSON is `no_code`.
 """
 
 from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 import msgspec
 
-from evaluator.assertions.ungradable import UngradableError
+from evaluator.assertions import UngradableError
 from evaluator.extraction import outside_thinking
-from evaluator.graders.answers.grades import answer_grader, case_result, conclude
-from evaluator.graders.answers.json_answer import JsonAnswer, Where, json_in, value_at
+from evaluator.extraction.fences import fenced_blocks
+from evaluator.graders.answers import answer_grader, case_result, conclude
 from evaluator.graders.bench import Bench
 from evaluator.graders.cases.loop import not_run
 from evaluator.graders.grader import Grader, GraderError
 from evaluator.model import CaseResult, Grade, JsonValue, Rollout, Task, TestCase
 from evaluator.stages import stage
 
-__all__ = ["Config", "make"]
+_LONGEST: Final = 1_000_000
+"""Characters of a text."""
+_DEEPEST: Final = 64
+"""Levels of lists and objects."""
+_MOST: Final = 20_000
+"""Values, nested ones included."""
+_JSON_TAGS: Final = ("json", "jsonc", "json5", "")
+_BEGINNINGS: Final = frozenset('{["-0123456789tfn')
+_LIKE_JSON: Final = re.compile(r'\{\s*["}]|\[\s*(?:["{\[\]0-9-]|true|false|null|NaN|Infinity)')
+_IN_PROSE: Final = re.compile(r'\{\s*["}]|\[\s*["{\[]')
+_LONGEST_INTEGER: Final = 300
+
+
+Where = Literal["any", "whole", "fenced"]
 
 
 class Requirements(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -69,7 +83,7 @@ def _complete(config: Config, task: Task, rollout: Rollout, bench: Bench, grade:
     del bench
     requirements = list(_listed(_joined(config, task.answer)))
     with stage("extraction"):
-        answer = json_in(outside_thinking(rollout.completion), config.extract)
+        answer = _json_in(outside_thinking(rollout.completion), config.extract)
     cases = _cases(requirements)
     if answer is None:
         grade.cases = tuple(map(not_run, cases))
@@ -177,3 +191,133 @@ def _span(low: float | None, high: float | None) -> str:
 
 def _json(value: JsonValue) -> str:
     return json.dumps(value, ensure_ascii=False, indent=2 if isinstance(value, dict | list) else None)
+
+
+class _NotReadError(ValueError):
+    """The text is not JSON, or JSON beyond a limit. The message says why."""
+
+
+class JsonAnswer(NamedTuple):
+    """`value` is valid if `problem` is None."""
+
+    text: str
+    value: JsonValue
+    problem: str | None
+
+
+def _json_in(text: str, where: Where) -> JsonAnswer | None:
+    """The JSON of an answer; None if nothing looks like JSON.
+
+    any: the whole text if it is JSON or starts like JSON, else the first fenced block marked json or not marked, else
+    the first text that starts like an object, or like a list of texts, objects or lists.
+    """
+    whole = text.strip()
+    if where == "whole":
+        return _whole(whole) if whole else None
+    if where == "any" and whole[:1] in _BEGINNINGS:
+        answer, end = _answer(whole, 0)
+        if _LIKE_JSON.match(whole) if answer.problem else not whole[end:].strip():
+            return answer  # it is JSON, or JSON that breaks off; else it is prose, or prose follows
+    block = next((b.text for b in fenced_blocks(text) if b.tag in _JSON_TAGS), None)
+    if block is not None:
+        return _whole(block.strip())
+    begin = _IN_PROSE.search(whole) if where == "any" else None
+    return _answer(whole, begin.start())[0] if begin else None  # objects inside an invalid one are not tried
+
+
+def _whole(text: str) -> JsonAnswer:
+    answer, end = _answer(text, 0)
+    more = answer.problem is None and text[end:].strip()
+    return JsonAnswer(text, None, f"not JSON: more text after it, from character {end + 1}") if more else answer
+
+
+def _answer(text: str, start: int) -> tuple[JsonAnswer, int]:
+    """What starts there, and its end."""
+    try:
+        value, end = _read(text, start)
+    except _NotReadError as error:
+        return JsonAnswer(text[start:], None, str(error)), len(text)
+    return JsonAnswer(text[start:end], value, None), end
+
+
+def _read(text: str, start: int) -> tuple[JsonValue, int]:
+    """The value that starts there, and its end. Raises `_NotReadError`."""
+    if len(text) - start > _LONGEST:
+        raise _NotReadError(f"longer than {_LONGEST:,} characters")
+    try:
+        value, end = _DECODER.raw_decode(text, start)
+    except _NotReadError:
+        raise
+    except json.JSONDecodeError as error:
+        raise _NotReadError(f"not JSON: {error.msg} at line {error.lineno}, column {error.colno}") from None
+    except RecursionError:
+        raise _NotReadError(f"nested deeper than {_DEEPEST} levels") from None
+    _refuse_large(value)
+    return value, end
+
+
+def _refuse_large(value: JsonValue) -> None:
+    level, left = [value], _MOST
+    for _ in range(_DEEPEST + 1):
+        left -= len(level)
+        if left < 0:
+            raise _NotReadError(f"more than {_MOST:,} values")
+        inner = [each for each in level if isinstance(each, dict | list)]
+        if not inner:
+            return
+        level = [value for each in inner for value in (each.values() if isinstance(each, dict) else each)]
+    raise _NotReadError(f"nested deeper than {_DEEPEST} levels")
+
+
+def _object(pairs: list[tuple[str, JsonValue]]) -> dict[str, JsonValue]:
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        seen: set[str] = set()
+        twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+        raise _NotReadError(f"an object has the key {twice[:100]!r} twice")
+    return value
+
+
+def _integer(digits: str) -> int:
+    if len(digits) > _LONGEST_INTEGER:
+        raise _NotReadError(f"a number of {len(digits):,} digits")
+    return int(digits)
+
+
+def _float(digits: str) -> float:
+    number = float(digits)
+    if not math.isfinite(number):
+        raise _NotReadError(f"the number {digits[:40]} is beyond a double")
+    return number
+
+
+def _constant(name: str) -> JsonValue:
+    raise _NotReadError(f"{name} is not JSON")
+
+
+_DECODER: Final = json.JSONDecoder(
+    object_pairs_hook=_object, parse_int=_integer, parse_float=_float, parse_constant=_constant
+)
+
+
+def steps_of(path: str) -> tuple[str, ...]:
+    """The keys of a path such as `user.name` or `items.0`, or `/a.b/c` for keys that contain dots."""
+    if path.startswith("/"):
+        return tuple(step.replace("~1", "/").replace("~0", "~") for step in path[1:].split("/"))
+    return tuple(path.split("."))
+
+
+def value_at(value: JsonValue, path: str) -> JsonValue:
+    """The value there, possibly null. Raises `LookupError` if there is none."""
+    for step in steps_of(path):
+        if isinstance(value, dict) and step in value:
+            value = value[step]
+        elif isinstance(value, list) and step.isdecimal() and step.isascii() and _in_list(step, value):
+            value = value[int(step)]
+        else:
+            raise LookupError(path)
+    return value
+
+
+def _in_list(step: str, items: list[JsonValue]) -> bool:
+    return len(step) < len(str(_MOST)) + 1 and int(step) < len(items)

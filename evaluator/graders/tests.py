@@ -14,16 +14,14 @@ from typing import Literal
 import msgspec
 
 from evaluator import flags
+from evaluator.assertions import UngradableError
 from evaluator.assertions.plan import SuitePlan
-from evaluator.assertions.ungradable import UngradableError
 from evaluator.checkers import render
 from evaluator.extraction import Extraction, extract
-from evaluator.graders.answers.grades import unknown_grade
+from evaluator.graders.answers import unknown_grade
 from evaluator.graders.bench import Bench
-from evaluator.graders.cases.attempts import attempt
-from evaluator.graders.cases.loop import SHOWN_WHEN_RIGHT, SHOWN_WHEN_WRONG, excerpt, not_run, run_cases
+from evaluator.graders.cases.loop import SHOWN_WHEN_RIGHT, SHOWN_WHEN_WRONG, attempt, excerpt, not_run, run_cases
 from evaluator.graders.cases.plans import CasePlan, PlannedCase, plan_for, test_cases
-from evaluator.graders.cases.preamble import why_it_fails
 from evaluator.graders.cases.results import (
     early_exit,
     explain_carriage_returns,
@@ -31,16 +29,23 @@ from evaluator.graders.cases.results import (
     reject_if_tampered,
     result_of,
 )
-from evaluator.graders.grader import Grader, nothing_more, refusal_by
+from evaluator.graders.grader import Grader, nothing_more, refusal_by, withheld
+from evaluator.graders.lru_cache import LruCache
 from evaluator.graders.suites.rule import grade_suite, limits_of
-from evaluator.graders.unverified import withheld
 from evaluator.model import CaseResult, Flag, Grade, Limits, RecordError, Rollout, Task, Verdict
 from evaluator.sandbox import Outcome, Program, Status, encoded_call
+from evaluator.sandbox.preambles import header_of
 from evaluator.stages import stage
 
 __all__ = ["Config", "grade", "make", "test_cases"]
 
 Reward = Literal["all", "fraction", "weighted"]
+
+_END = "the preamble has come to its end"
+_PROBE = f"raise RuntimeError({_END!r})"
+"""Replaces the completion: it fails as a program and as a module."""
+
+_failures: LruCache[tuple[str, str | None, bytes, Limits], str | None] = LruCache(256)
 
 
 class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -154,7 +159,7 @@ def _fault_of_suites_preamble(task: Task, cases: list[CaseResult], limits: Limit
     first = cases[0]
     if not task.preamble or first.verdict is Verdict.PASSED or first.error_line is not None or first.difference:
         return None
-    return why_it_fails(task.preamble, task.entry_point or "check", encoded_call((), {}), limits, bench)
+    return _why_it_fails(task.preamble, task.entry_point or "check", encoded_call((), {}), limits, bench)
 
 
 def _fault_of_preamble(task: Task, plan: CasePlan, cases: list[CaseResult], limits: Limits, bench: Bench) -> str | None:
@@ -166,7 +171,7 @@ def _fault_of_preamble(task: Task, plan: CasePlan, cases: list[CaseResult], limi
     if has_answer or cases[failing].error_line is not None:
         return None  # the completion ran, so the preamble had run before
     entry_point = task.entry_point if plan.by_value else None
-    return why_it_fails(task.preamble, entry_point, plan.cases[failing].payload, limits, bench)
+    return _why_it_fails(task.preamble, entry_point, plan.cases[failing].payload, limits, bench)
 
 
 def _conclude(result: Grade, extraction: Extraction) -> None:
@@ -261,3 +266,34 @@ def _judge(task: Task, plan: CasePlan, planned: PlannedCase, outcome: Outcome, s
         result.error_message = f"exit status {outcome.exit_status}"
     elif result.difference is not None:
         result.verdict = Verdict.WRONG_ANSWER
+
+
+def _why_it_fails(preamble: str, entry_point: str | None, payload: bytes, limits: Limits, bench: Bench) -> str | None:
+    """How the preamble alone fails on one input, as `Execution.run` takes it; None if it comes to its end.
+
+    If it fails, the task is to blame, not the completion. The completion's process can't prove that: a completion could
+    blame the task to avoid a 0. So the preamble runs again, without the completion, in a separate process.
+
+    `entry_point`: None for a program that reads stdin. Raises `FaultError`.
+    """
+    may_read = entry_point is None and header_of(preamble) is None
+    key = (preamble, entry_point, payload if may_read else b"", limits)
+    return _failures.get(key, lambda: _failure_of(Program(_PROBE, entry_point, preamble), payload, limits, bench))
+
+
+def _failure_of(program: Program, payload: bytes, limits: Limits, bench: Bench) -> str | None:
+    with bench.sandbox.execute(program, limits, several=False) as execution:
+        outcome = attempt(payload, limits, bench, execution)
+    failure = outcome.failure
+    if failure is not None and failure.message == _END and outcome.status in (Status.RAISED, Status.NOT_LOADED):
+        return None
+    return f"the task's preamble can't be run: {_reason(outcome)}"
+
+
+def _reason(outcome: Outcome) -> str:
+    failure = outcome.failure
+    if outcome.message:
+        return outcome.message
+    if failure is not None:
+        return f"{failure.type}: {failure.message}" if failure.message else failure.type
+    return f"it ends the program with exit status {outcome.exit_status}"

@@ -19,14 +19,11 @@ from typing import NamedTuple
 import msgspec
 
 from evaluator.graders import get_grader
-from evaluator.graders.answers.grades import unknown_grade
+from evaluator.graders.answers import unknown_grade
 from evaluator.graders.bench import Bench
-from evaluator.graders.grader import Grader, GraderError
-from evaluator.graders.reward_range import within_range
+from evaluator.graders.grader import Grader, GraderError, within_range
 from evaluator.graders.spec import text_of
 from evaluator.model import CaseResult, Component, Grade, JsonValue, RecordError, Rollout, Task, TestCase, Verdict
-
-__all__ = ["Config", "make"]
 
 _GREATEST_WEIGHT = 1e9
 

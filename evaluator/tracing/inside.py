@@ -21,8 +21,7 @@ from functools import partial
 from types import BuiltinFunctionType, CodeType, FrameType, FunctionType, MethodType, ModuleType
 from typing import Any
 
-from evaluator.tracing.operands import MISSING, Read, operands
-from evaluator.tracing.shown import FIXED, arguments_of, name_of, shown
+from evaluator.tracing.shown import FIXED, MISSING, Read, arguments_of, name_of, operands, shown
 
 _FILE = "completion.py"
 _VALUE_ROOM = 4_000

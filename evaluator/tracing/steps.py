@@ -15,8 +15,6 @@ _Name = Annotated[str, msgspec.Meta(max_length=200)]
 _Text = Annotated[str, msgspec.Meta(max_length=400)]
 _Names = Annotated[dict[_Name, _Text], msgspec.Meta(max_length=64)]
 
-Ended = Literal["ended", "raised", "exited", "stopped"]
-
 
 class _StepRecord(msgspec.Struct, array_like=True, tag="step", forbid_unknown_fields=True):
     number: _Count
@@ -45,15 +43,19 @@ class _RaiseRecord(msgspec.Struct, array_like=True, tag="raise", forbid_unknown_
     message: _Text
 
 
-class _EndRecord(msgspec.Struct, array_like=True, tag="end", forbid_unknown_fields=True):
-    how: Ended
+class End(msgspec.Struct, frozen=True, array_like=True, tag="end", forbid_unknown_fields=True):
+    """How the traced run ended, as its process says."""
+
+    how: Literal["ended", "raised", "exited", "stopped"]
     steps: _Count
-    value: Annotated[str, msgspec.Meta(max_length=5_000)]
-    error: _Name
-    line: _Line
+    value: Annotated[str, msgspec.Meta(max_length=5_000)] = ""
+    """What the call returned, or the exception's message."""
+    error: _Name = ""
+    """The exception's type."""
+    line: _Line = 0
 
 
-_DECODER = msgspec.json.Decoder(_StepRecord | _ReturnRecord | _RaiseRecord | _EndRecord)
+_DECODER = msgspec.json.Decoder(_StepRecord | _ReturnRecord | _RaiseRecord | End)
 
 
 class Change(NamedTuple):
@@ -82,18 +84,6 @@ class Step(msgspec.Struct):
     """What it returned, yielded or raised."""
 
 
-class End(msgspec.Struct, frozen=True):
-    """How the traced run ended, as its process says."""
-
-    how: Ended
-    steps: int
-    value: str = ""
-    """What the call returned, or the exception's message."""
-    error: str = ""
-    """The exception's type."""
-    line: int = 0
-
-
 class Trace(msgspec.Struct):
     """The first and the last steps of a run, and its end; without one, the process was killed."""
 
@@ -116,8 +106,8 @@ def read(data: bytes, word: str, lines: int, first: int, last: int) -> Trace:
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             trace.broken = True
             continue
-        if isinstance(record, _EndRecord):
-            trace.end = End(record.how, record.steps, record.value, record.error, record.line)
+        if isinstance(record, End):
+            trace.end = record
         elif isinstance(record, _StepRecord):
             before = trace.steps[-1].number if trace.steps else 0
             if record.number <= before or not 0 < record.line <= lines:

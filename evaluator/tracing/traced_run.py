@@ -12,8 +12,8 @@ from typing import NamedTuple, Unpack
 
 import msgspec
 
-from evaluator.assertions.plan import Form, SuitePlan
-from evaluator.assertions.ungradable import UngradableError
+from evaluator.assertions import UngradableError
+from evaluator.assertions.plan import SuitePlan
 from evaluator.graders.bench import Bench
 from evaluator.graders.cases.plans import PlannedCase, plan_for
 from evaluator.model import Mode, Task
@@ -84,9 +84,10 @@ def replay(
     Never grades: a trace is the completion's word. Raises `SandboxUnavailable` and `FaultError`.
     """
     window, options = window or Window(), options_of(options, given)
-    refusal, order, planned = _order(task, code, index, options.checker)
-    if order is None:
-        return Replay(Trace([], None), None, refusal=refusal)
+    try:
+        order, planned = _order(task, code, index, options.checker)
+    except UngradableError as refusal:
+        return Replay(Trace([], None), None, refusal=str(refusal))
     limits = options.limits.replaced(task.limits)
     budget_s = min(window.most_s, 2 * limits.wall_s + 1)
     order = msgspec.structs.replace(
@@ -124,43 +125,39 @@ def _run(bench: Bench, order: _Order, payload: bytes) -> Outcome:
 def _driver() -> str:
     """The modules that run inside as one program."""
     folder = resources.files("evaluator.tracing")
-    texts = [(folder / name).read_text("utf-8") for name in ("shown.py", "operands.py", "inside.py")]
+    texts = [(folder / name).read_text("utf-8") for name in ("shown.py", "inside.py")]
     return "from __future__ import annotations\n" + _NOT_INSIDE.sub("", "\n".join(texts))
 
 
-def _order(task: Task, code: str, index: int, checker: str | None) -> tuple[str, _Order | None, PlannedCase | None]:
-    """Why the test case can't be replayed, or what to run and the planned case with its input."""
+def _order(task: Task, code: str, index: int, checker: str | None) -> tuple[_Order, PlannedCase | None]:
+    """What to run, and the planned case with its input. Raises `UngradableError` if it can't be replayed."""
     if task.mode is Mode.ANSWER:
-        return "Not supported for tasks that have an answer and no code.", None, None
-    try:
-        plan = plan_for(task, checker)
-    except UngradableError as error:
-        return str(error), None, None
+        raise UngradableError("Not supported for tasks that have an answer and no code.")
+    plan = plan_for(task, checker)
     if isinstance(plan, SuitePlan):
-        refusal, order = _order_of_suite(task, plan, code, index)
-        return refusal, order, None
+        return _order_of_suite(task, plan, code, index), None
     planned = next((each for each in plan.cases if each.case.index == index), None)
     if planned is None:
-        return f"The task has no test case {index}.", None, None
+        raise UngradableError(f"The task has no test case {index}.")
     mode = "call" if plan.by_value else "stdin"
     entry_point = task.entry_point if plan.by_value else None
-    return "", _Order(code, task.preamble, mode, entry_point), planned
+    return _Order(code, task.preamble, mode, entry_point), planned
 
 
-def _order_of_suite(task: Task, plan: SuitePlan, code: str, index: int) -> tuple[str, _Order | None]:
+def _order_of_suite(task: Task, plan: SuitePlan, code: str, index: int) -> _Order:
     """A statement of the test, or one of its methods, after the code."""
     suite = plan.suite
     place = next((place for place, case in enumerate(plan.cases) if case.index == index), None)
     if place is None:
-        return f"The task has no test case {index}.", None
+        raise UngradableError(f"The task has no test case {index}.")
     if plan.needs:
-        return f"Not supported for tests that need {', '.join(sorted(plan.needs))}.", None
-    if plan.form is Form.METHODS:
+        raise UngradableError(f"Not supported for tests that need {', '.join(sorted(plan.needs))}.")
+    if suite.form == "methods":
         parts = (suite.definitions, suite.test)
-        return "", _Order(code, task.preamble, "method", task.entry_point, parts, method=plan.methods[place])
-    before = (suite.test, _imports_of_check(suite.test)) if plan.form is Form.STATEMENTS else suite.imports
+        return _Order(code, task.preamble, "method", task.entry_point, parts, method=suite.methods[place])
+    before = (suite.test, _imports_of_check(suite.test)) if suite.form == "statements" else suite.imports
     setup = (suite.definitions, *before)
-    return "", _Order(code, task.preamble, "statement", task.entry_point, setup, plan.cases[place].input)
+    return _Order(code, task.preamble, "statement", task.entry_point, setup, plan.cases[place].input)
 
 
 def _imports_of_check(test: str) -> str:

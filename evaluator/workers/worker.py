@@ -8,7 +8,7 @@ from typing import Final
 
 from evaluator.extras import MissingExtraError
 from evaluator.graders import Bench, Grader, GraderError, grader_of, needs_tasks
-from evaluator.graders.reward_range import within_range
+from evaluator.graders.grader import within_range
 from evaluator.model import Grade, Mode, RecordError, Rollout, Task, Verdict
 from evaluator.options import Options
 from evaluator.sandbox import FaultError, Sandbox, SandboxUnavailable, UndecidedError

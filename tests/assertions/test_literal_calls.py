@@ -7,15 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluator.assertions.literal_calls import (
-    Expectation,
-    LiteralCall,
-    LiteralCalls,
-    NotLiteral,
-    Relation,
-    expectation_holds,
-    extract_calls,
-)
+from evaluator.assertions.literal_calls import Expectation, LiteralCall, Relation, expectation_holds, extract_calls
 from evaluator.model import Mode, Opaque, Task
 
 
@@ -23,21 +15,9 @@ def task(test: str, *, prompt: str = "", preamble: str = "", entry_point: str = 
     return Task(task_id="t", mode=Mode.ASSERT, test=test, prompt=prompt, preamble=preamble, entry_point=entry_point)
 
 
-def extracted(*statements: str, **fields: str) -> LiteralCalls | NotLiteral:
+def calls(*statements: str, **fields: str) -> tuple[LiteralCall, ...]:
     body = "\n".join(f"    {line}" for statement in statements for line in statement.split("\n"))
     return extract_calls(task(f"def check(candidate):\n{body}\n", **fields))
-
-
-def calls(*statements: str, **fields: str) -> tuple[LiteralCall, ...]:
-    found = extracted(*statements, **fields)
-    assert isinstance(found, LiteralCalls), found
-    return found.calls
-
-
-def reason(*statements: str, **fields: str) -> str:
-    found = extracted(*statements, **fields)
-    assert isinstance(found, NotLiteral), found
-    return found.reason
 
 
 def test_each_assert_becomes_a_call() -> None:
@@ -52,16 +32,14 @@ def test_each_assert_becomes_a_call() -> None:
         "        'ü': None,\n"
         "    }\n"
     )
-    found = extract_calls(task(test))
-    assert isinstance(found, LiteralCalls)
-    first, second = found.calls
-    assert (first.index, first.args, first.kwargs, first.line) == (0, ([1, 2],), {"key": "a"}, 6)
-    assert (second.index, second.args, second.kwargs, second.line) == (1, (-1.5,), {}, 8)
-    assert [call.expectation for call in found.calls] == [
+    first, second = extract_calls(task(test))
+    assert (first.case.index, first.args, first.kwargs) == (0, ([1, 2],), {"key": "a"})
+    assert (second.case.index, second.args, second.kwargs) == (1, (-1.5,), {})
+    assert [call.expectation for call in (first, second)] == [
         Expectation(Relation.EQUAL, (3,)), Expectation(Relation.EQUAL, {"ü": None}),
     ]  # fmt: skip
-    assert first.source == "assert candidate([1, 2], key='a') == (3,), 'Test 1'"
-    assert second.expected_source == "{\n        'ü': None,\n    }"
+    assert first.case.input == "assert candidate([1, 2], key='a') == (3,), 'Test 1'"
+    assert second.case.expected == "{\n        'ü': None,\n    }"
 
 
 @pytest.mark.parametrize(
@@ -83,7 +61,7 @@ def test_forms_of_an_assert(statement: str, relation: Relation, value: object, e
     (call,) = calls(statement)
     assert call.args == (1,)
     assert call.expectation == Expectation(relation, value)
-    assert call.expected_source == expected_source
+    assert call.case.expected == expected_source
 
 
 @pytest.mark.parametrize(
@@ -123,51 +101,51 @@ def test_arguments_may_be_unpacked() -> None:
 
 
 @pytest.mark.parametrize(
-    ("statement", "words"),
+    "statement",
     [
-        ("assert abs(candidate(1) - 0.5) < 1e-6", "line 2 of the test: a comparison by Lt"),
-        ("assert tuple(candidate(1)) == (1,)", "a call of `tuple` in place of a call of the entry point"),
-        ("assert candidate(1) == candidate(1)", "a call of `candidate` is not a literal"),
-        ("assert candidate(x) == 0", "the name `x` is not a literal"),
-        ("assert candidate(1).size == 0", "an attribute in place"),
-        ("assert candidate(1)[0] == 0", "a subscript in place"),
-        ("assert candidate(lambda: 1) == 0", "a lambda is not a literal"),
-        ("assert candidate([i for i in 'ab']) == 0", "a comprehension is not a literal"),
-        ("assert candidate(f'{1}') == 0", "an f-string is not a literal"),
-        ("assert candidate('a'.upper()) == 0", "a call of the method `upper` is not a literal"),
-        ("assert 0 < candidate(1) < 2", "a comparison is neither a literal call"),
-        ("assert candidate(1) == 1 and candidate(2) == 2", "and / or is neither a literal call"),
-        ("assert candidate(1) is 5", "`is` with something other than"),
-        ("assert candidate(1) in 'abc'", "`in` a str"),
-        ("assert (candidate(1) == 1, 'message')", "an assert of a tuple, which never fails"),
-        ("assert candidate(1) == 1, (x := 2)", "a message with side effects"),
-        ("assert candidate(**{'a': 1}) == 1", "arguments unpacked with **"),
-        ("assert candidate(1 / 0) == 1", "an expression that raises ZeroDivisionError"),
-        ("assert candidate(9 ** 9 ** 9) == 1", "an int of more than"),
-        ("assert candidate(1 << 10 ** 9) == 1", "an int of more than"),
-        ("assert candidate([0] * 10 ** 9) == 1", "a value of more than"),
-        ("assert candidate(list(range(10 ** 9))) == 1", "a value of more than"),
-        ("assert candidate('%d' % 5) == 1", "an operator between a str and a int"),
-        ("assert False", "an assert that always fails"),
-        ("assert candidate(1) == 1\nfor x in [1]: pass", "line 3 of the test: a for loop is not a literal assert"),
-        ("import math", "an import is not a literal assert"),
-        ("candidate(1)", "a call of `candidate` is not a literal assert"),
-        ("candidate = len", "assigned more than once"),
-        ("x = [1]\nassert f(x) == 1\nassert x == [1, 2]", "`x` is used more than once"),
-        ("assert f(x) == 1\nx = 1", "the name `x`"),
-        ("set = 1\nassert f(set()) == 1", "a call of `set`"),
-        ("pass", "the check calls nothing"),
-        ("assert candidate([1, 2) == 1", "the test does not parse"),
-        ("assert candidate(" + "[" * 500 + "]" * 500 + ") == 1", "the test does not parse"),
+        "assert abs(candidate(1) - 0.5) < 1e-6",
+        "assert tuple(candidate(1)) == (1,)",
+        "assert candidate(1) == candidate(1)",
+        "assert candidate(x) == 0",
+        "assert candidate(1).size == 0",
+        "assert candidate(1)[0] == 0",
+        "assert candidate(lambda: 1) == 0",
+        "assert candidate([i for i in 'ab']) == 0",
+        "assert candidate(f'{1}') == 0",
+        "assert candidate('a'.upper()) == 0",
+        "assert 0 < candidate(1) < 2",
+        "assert candidate(1) == 1 and candidate(2) == 2",
+        "assert candidate(1) is 5",
+        "assert candidate(1) in 'abc'",
+        "assert (candidate(1) == 1, 'message')",
+        "assert candidate(1) == 1, (x := 2)",
+        "assert candidate(**{'a': 1}) == 1",
+        "assert candidate(1 / 0) == 1",
+        "assert candidate(9 ** 9 ** 9) == 1",
+        "assert candidate(1 << 10 ** 9) == 1",
+        "assert candidate([0] * 10 ** 9) == 1",
+        "assert candidate(list(range(10 ** 9))) == 1",
+        "assert candidate('%d' % 5) == 1",
+        "assert False\nassert candidate(1) == 1",
+        "assert candidate(1) == 1\nfor x in [1]: pass",
+        "import math\nassert candidate(1) == 1",
+        "candidate(1)\nassert candidate(1) == 1",
+        "candidate = len\nassert candidate(1) == 1",
+        "x = [1]\nassert f(x) == 1\nassert x == [1, 2]",
+        "assert f(x) == 1\nx = 1",
+        "set = 1\nassert f(set()) == 1",
+        "pass",
+        "assert candidate([1, 2) == 1",
+        "assert candidate(" + "[" * 500 + "]" * 500 + ") == 1",
     ],
 )
-def test_other_checks_are_not_literal(statement: str, words: str) -> None:
-    assert words in reason(statement)
+def test_other_checks_are_not_literal(statement: str) -> None:
+    assert calls(statement) == ()
 
 
 @pytest.mark.parametrize("deep", ["-" * 3000 + "1", "'a'" + " + 'a'" * 3000])
 def test_deep_expressions_are_read_or_refused(deep: str) -> None:
-    assert isinstance(extracted(f"assert candidate({deep}) == 1"), LiteralCalls | NotLiteral)
+    assert len(calls(f"assert candidate({deep}) == 1")) <= 1
 
 
 def test_printed_literals_change_nothing() -> None:
@@ -177,8 +155,8 @@ def test_printed_literals_change_nothing() -> None:
 def test_named_literals_stand_where_they_are_used() -> None:
     (call,) = calls("x = [1]", "y = (x, 2)", "want = (3,)", "assert candidate(y, 4) == want, f'{x} {want}'")
     assert (call.args, call.expectation.value) == ((([1], 2), 4), (3,))
-    assert call.source.split("\n")[:3] == ["x = [1]", "y = (x, 2)", "want = (3,)"]
-    assert call.expected_source == "(3,)"
+    assert call.case.input.split("\n")[:3] == ["x = [1]", "y = (x, 2)", "want = (3,)"]
+    assert call.case.expected == "(3,)"
     assert [call.args for call in calls("n = 5", "assert f(n) == n", "assert f(n, n) == 1")] == [(5,), (5, 5)]
 
 
@@ -186,28 +164,26 @@ def test_a_constructor_that_the_dataset_defines_is_no_constructor() -> None:
     statement = "assert candidate(set()) == 1"
     assert calls(statement, prompt="Write a function f. It isn't hard.")
     for fields in ({"prompt": "def set(): ..."}, {"preamble": "from m import x as set"}, {"entry_point": "set"}):
-        assert "a call of `set`" in reason(statement, **fields)
+        assert calls(statement, **fields) == ()
 
 
 @pytest.mark.parametrize(
-    ("test", "words"),
+    "test",
     [
-        ("x = 1", "defines no `check(candidate)`"),
-        ("def check(a, b):\n    assert f(1) == 1", "not a plain function of one argument"),
-        ("def check(a=1):\n    assert f(1) == 1", "not a plain function of one argument"),
-        ("@wraps\ndef check(a):\n    assert f(1) == 1", "not a plain function of one argument"),
-        ("async def check(a):\n    assert f(1) == 1", "defines no `check(candidate)`"),
-        ("def check(a):\n    assert f(1) == 1\ncheck = print", "defined more than once"),
-        ("def f(x): return x\ndef check(candidate):\n    assert f(1) == 1\n", ""),
-        ("def check(a):\n    assert f(1) == 1\nassert f(2) == 3", "line 3 of the test: a statement outside"),
-        ("\0", "does not parse"),
-        ("def check(a):\n  assert a('\\ud800') == " + "1" * 60_000, "does not parse"),
+        "x = 1",
+        "def check(a, b):\n    assert f(1) == 1",
+        "def check(a=1):\n    assert f(1) == 1",
+        "@wraps\ndef check(a):\n    assert f(1) == 1",
+        "async def check(a):\n    assert f(1) == 1",
+        "def check(a):\n    assert f(1) == 1\ncheck = print",
+        "def f(x): return x\ndef check(candidate):\n    assert f(1) == 1\n",
+        "def check(a):\n    assert f(1) == 1\nassert f(2) == 3",
+        "\0",
+        "def check(a):\n  assert a('\\ud800') == " + "1" * 60_000,
     ],
 )
-def test_tests_of_another_shape(test: str, words: str) -> None:
-    found = extract_calls(task(test))
-    assert isinstance(found, NotLiteral)
-    assert words in found.reason
+def test_tests_of_another_shape(test: str) -> None:
+    assert extract_calls(task(test)) == ()
 
 
 @pytest.mark.parametrize(
@@ -220,17 +196,16 @@ def test_tests_of_another_shape(test: str, words: str) -> None:
     ids=["its own call", "any name of the parameter", "the parameter's name elsewhere"],
 )
 def test_tests_of_the_same_shape(test: str) -> None:
-    assert isinstance(extract_calls(task(test)), LiteralCalls)
+    assert extract_calls(task(test))
 
 
 def test_a_task_without_a_test() -> None:
-    assert extract_calls(Task(task_id="t", mode=Mode.ASSERT, entry_point="f")) == NotLiteral("the task has no test")
+    assert extract_calls(Task(task_id="t", mode=Mode.ASSERT, entry_point="f")) == ()
 
 
 def test_windows_line_ends_do_not_shift_the_source() -> None:
     found = extract_calls(task("def check(c):\r\n    assert c(1) == 'ü'\r\n    assert c(\r\n2) == 3\r\n"))
-    assert isinstance(found, LiteralCalls)
-    assert [call.source for call in found.calls] == ["assert c(1) == 'ü'", "assert c(\n2) == 3"]
+    assert [call.case.input for call in found] == ["assert c(1) == 'ü'", "assert c(\n2) == 3"]
 
 
 def test_each_call_has_its_own_arguments() -> None:
@@ -286,5 +261,5 @@ def test_what_python_prints_is_read_back(value: object) -> None:
 
 @given(st.text(), st.text())
 def test_any_text_is_read_or_refused(test: str, prompt: str) -> None:
-    assert isinstance(extract_calls(task(test, prompt=prompt)), NotLiteral)
-    extracted(test)
+    assert extract_calls(task(test, prompt=prompt)) == ()
+    calls(test)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from evaluator.assertions.plan import Form, plan_suite
-from evaluator.assertions.ungradable import UngradableError
+from evaluator.assertions import UngradableError
+from evaluator.assertions.plan import plan_suite
 from evaluator.model import Mode, Task
 from tests.assertions.check_tasks import shown, task
 
@@ -23,7 +23,7 @@ def test_a_module_without_check_is_judged_by_its_own_statements() -> None:
         assert f(3) == 3
         """)
     )
-    assert (plan.form, plan.spans) == (Form.MODULE, ((0, 4, True), (5, 5, True)))
+    assert (plan.suite.form, plan.suite.spans) == ("module", ((0, 4, True), (5, 5, True)))
     assert plan.cases[0].input.startswith("inputs = [[1], [2]]\nresults = [1, 2]\nfor inp, exp in")
 
 
@@ -40,7 +40,7 @@ def test_calls_of_check_in_its_module_are_left_out_and_lines_keep_their_numbers(
         ); x = 1
         """)
     )
-    assert plan.spans == ((0, 0, True),)
+    assert plan.suite.spans == ((0, 0, True),)
     assert plan.suite.test.split("\n")[4:] == ["pass", "pass", "", "x = 1", ""]
 
 
@@ -82,7 +82,7 @@ def test_a_test_that_can_not_be_run_is_refused_with_the_reason(test: str, reason
 
 def test_a_check_of_no_arguments_uses_the_entry_point_by_name() -> None:
     plan = plan_suite(task("def check():\n    assert f(1) == 1\n    assert f(2) == 2"))
-    assert plan.spans == ((0, 0, True), (1, 1, True))
+    assert plan.suite.spans == ((0, 0, True), (1, 1, True))
 
 
 CLASSEVAL = """
@@ -127,8 +127,12 @@ SKELETON = '''
 @pytest.mark.parametrize("entry_point", ["Zoo", None])
 def test_methods_run_as_unittest_orders_them_and_the_class_is_the_completions(entry_point: str | None) -> None:
     plan = plan_suite(task(CLASSEVAL, mode=Mode.UNITTEST, entry_point=entry_point, prompt=SKELETON))
-    assert (plan.form, plan.continues, plan.restarts, plan.one_process) == (Form.METHODS, True, True, None)
-    assert plan.methods == (("ZooTest", "test_feed_2"), ("ZooTestFeed", "test_feed_1"), ("ZooTestFeed", "test_feed_2"))
+    assert (plan.suite.form, plan.continues, plan.restarts, plan.one_process) == ("methods", True, True, None)
+    assert plan.suite.methods == (
+        ("ZooTest", "test_feed_2"),
+        ("ZooTestFeed", "test_feed_1"),
+        ("ZooTestFeed", "test_feed_2"),
+    )
     assert [case.expected for case in plan.cases] == ["", "an exception: KeyError", "['cat']"]
     title = "ZooTestFeed.test_feed_2\ndef test_feed_2(self):\n"
     assert plan.cases[2].input == f"{title}    res = self.zoo.feed('cat')\n    self.assertEqual(res, ['cat'])"
@@ -168,13 +172,13 @@ def test_what_would_start_a_suite_is_left_out() -> None:
 
 def test_test_functions_are_cases_in_the_order_in_which_they_stand() -> None:
     plan = plan_suite(task("def test_b():\n    assert f(1) == 1\n\ndef test_a():\n    assert f(2) == 2\n"))
-    assert (plan.form, plan.methods) == (Form.METHODS, (("", "test_b"), ("", "test_a")))
+    assert (plan.suite.form, plan.suite.methods) == ("methods", (("", "test_b"), ("", "test_a")))
     assert shown(plan)[0] == ("def test_b():\n    assert f(1) == 1", "1")
 
 
 def test_test_functions_that_the_module_calls_itself_are_its_statements() -> None:
     plan = plan_suite(task("def test_a():\n    assert f(1) == 1\ntest_a()\nassert f(2) == 2"))
-    assert (plan.form, plan.spans) == (Form.MODULE, ((0, 1, True), (2, 2, True)))
+    assert (plan.suite.form, plan.suite.spans) == ("module", ((0, 1, True), (2, 2, True)))
 
 
 def test_an_import_of_the_completion_becomes_its_names() -> None:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from evaluator.assertions.literal_calls import LiteralCalls, extract_calls, test_case
-from evaluator.assertions.plan import Form, notes_on, plan_suite
+from evaluator.assertions.literal_calls import extract_calls
+from evaluator.assertions.plan import notes_on, plan_suite
 from evaluator.model import Mode, Task
 from tests.assertions.check_tasks import check_task, planned, shown, task
 
@@ -21,15 +21,15 @@ def test_each_judging_statement_is_a_test_case_with_what_prepares_it() -> None:
         print(ys)
         assert not candidate(ys)
         """)
-    assert plan.form is Form.STATEMENTS
-    assert plan.spans == ((0, 3, True), (4, 5, True), (6, 9, True))
+    assert plan.suite.form == "statements"
+    assert plan.suite.spans == ((0, 3, True), (4, 5, True), (6, 9, True))
     assert [case.index for case in plan.cases] == [0, 1, 2]
     assert shown(plan) == [
         ("xs = [3, 1]\nassert candidate(1) == 2, 'one'", "2"),
         ("xs = [3, 1]\ncandidate(xs)\nassert xs == [1, 3]", "[1, 3]"),
         ("ys = []\nys.append(4)\nprint(ys)\nassert not candidate(ys)", "a false value"),
     ]
-    assert (plan.methods, plan.suite.form, plan.suite.spans) == ((), "statements", plan.spans)
+    assert (plan.suite.methods, plan.suite.form) == ((), "statements")
 
 
 def test_a_compound_statement_is_one_test_case_and_shown_from_the_margin() -> None:
@@ -43,19 +43,19 @@ def test_a_compound_statement_is_one_test_case_and_shown_from_the_margin() -> No
             assert True
         """
     plan = planned(body, before="def assertion(out, exp): assert out == exp")
-    assert plan.spans == ((0, 0, True), (1, 1, True), (2, 2, True), (3, 3, True))
+    assert plan.suite.spans == ((0, 0, True), (1, 1, True), (2, 2, True), (3, 3, True))
     assert plan.cases[0].input == "for i in range(3):\n    assert candidate(i) == i"
 
 
 def test_calls_of_the_completion_after_the_last_judgement_are_a_test_case_and_other_statements_are_dropped() -> None:
     plan = planned("assert candidate(1) == 1\nx = 2\ncandidate(x)\n")
-    assert plan.spans == ((0, 0, True), (1, 2, False))
+    assert plan.suite.spans == ((0, 0, True), (1, 2, False))
     assert shown(plan)[1] == ("x = 2\ncandidate(x)", "")
-    assert planned("assert candidate(1) == 1\nx = 2\nprint(x)\n").spans == ((0, 0, True),)
+    assert planned("assert candidate(1) == 1\nx = 2\nprint(x)\n").suite.spans == ((0, 0, True),)
     through_a_helper = planned("assert candidate(1) == 1\nx = run()\n", before="def run():\n    return f(2)\n")
-    assert through_a_helper.spans == ((0, 0, True), (1, 1, False))
+    assert through_a_helper.suite.spans == ((0, 0, True), (1, 1, False))
     of_a_result = planned("made = candidate(1)\nassert made\nleft = made.close()\n")
-    assert of_a_result.spans == ((0, 1, True), (2, 2, False))
+    assert of_a_result.suite.spans == ((0, 1, True), (2, 2, False))
 
 
 @pytest.mark.parametrize(
@@ -68,13 +68,13 @@ def test_calls_of_the_completion_after_the_last_judgement_are_a_test_case_and_ot
 )
 def test_a_check_that_makes_sense_as_a_whole_alone_is_one_test_case(body: str) -> None:
     plan = planned(body)
-    assert (plan.spans, plan.continues, plan.restarts) == (((0, -1, True),), False, True)
+    assert (plan.suite.spans, plan.continues, plan.restarts) == (((0, -1, True),), False, True)
     assert plan.cases[0].input.startswith("def check(candidate):\n")
 
 
 @pytest.mark.parametrize("head", ["async def check(candidate):", "@staticmethod\ndef check(candidate):"])
 def test_a_check_that_is_no_plain_function_is_one_test_case(head: str) -> None:
-    assert plan_suite(task(f"{head}\n    assert candidate(1) == 1\n    assert candidate(2) == 2")).spans == (
+    assert plan_suite(task(f"{head}\n    assert candidate(1) == 1\n    assert candidate(2) == 2")).suite.spans == (
         (0, -1, True),
     )
 
@@ -114,7 +114,7 @@ def test_a_statement_prepares_only_where_it_can_not_say_that_the_completion_is_w
         def harmless(x): return x
         """
     plan = planned(f"made = candidate(0)\n{statement}\nassert candidate(1) == 1", before=before)
-    assert (len(plan.spans) == 1) is prepares
+    assert (len(plan.suite.spans) == 1) is prepares
 
 
 def test_a_long_value_is_not_shown_with_every_test_case_that_needs_it() -> None:
@@ -185,8 +185,8 @@ CHECKS = [
 def test_literal_checks_have_the_same_test_cases_either_way(body: str) -> None:
     checked = check_task(body)
     calls = extract_calls(checked)
-    assert isinstance(calls, LiteralCalls)
-    assert plan_suite(checked).cases == tuple(map(test_case, calls.calls))
+    assert calls
+    assert plan_suite(checked).cases == tuple(call.case for call in calls)
 
 
 def test_a_comparison_of_the_candidate_with_itself_is_noted_with_its_lines() -> None:
@@ -206,4 +206,4 @@ def test_a_comparison_of_the_candidate_with_itself_is_noted_with_its_lines() -> 
 def test_a_check_that_says_nothing_leaves_the_judging_to_the_module() -> None:
     """As in mxeval's MathQA."""
     plan = plan_suite(task("assert f() == 3\n\ndef check(x):\n    pass\n"))
-    assert (plan.form, len(plan.cases)) == (Form.MODULE, 1)
+    assert (plan.suite.form, len(plan.cases)) == ("module", 1)

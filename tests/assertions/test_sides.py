@@ -2,8 +2,8 @@
 
 import pytest
 
-from evaluator.assertions.needs import Need
 from evaluator.assertions.plan import plan_suite
+from evaluator.assertions.uses import Need
 from evaluator.model import Mode, Task
 from tests.assertions.check_tasks import IMPORTS, check_task, planned, source, suite, task
 

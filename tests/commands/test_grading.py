@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from evaluator.formats import dataset_hash
-from evaluator.graders.unverified import withheld
+from evaluator.graders.grader import withheld
 from evaluator.model import Grade, Rollout, Verdict
 from evaluator.options import Unverified, by_name
 from evaluator.runs.reading import Run, RunWriter

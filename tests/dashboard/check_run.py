@@ -4,7 +4,7 @@ from pathlib import Path
 
 import msgspec
 
-from evaluator.graders.unverified import withheld
+from evaluator.graders.grader import withheld
 from evaluator.model import (
     CaseResult,
     Difference,

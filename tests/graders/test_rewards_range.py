@@ -6,7 +6,7 @@ import math
 import pytest
 
 from evaluator.graders import Grader, get_grader
-from evaluator.graders.reward_range import within_range
+from evaluator.graders.grader import within_range
 from evaluator.model import Grade, Verdict
 from tests.graders.answers import graded, options, task
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from evaluator.graders import Bench, GraderError, get_grader
-from evaluator.graders.judge.score import ScoreError, score_of
+from evaluator.graders.judge.call import CallError
+from evaluator.graders.judge.prompt import score_of
 from evaluator.graders.similarity import Config
 from evaluator.model import JsonValue, Mode, Rollout, Task, Verdict
 from evaluator.sandbox import Sandbox
@@ -63,7 +64,7 @@ I quote: Score: 8; Score:"""
     [*re.split(r";\s+", _OTHER_FORMS), "Score: " + "9" * 5000, "Score: 8\nIt is right.", "Score: 2\nScore: 8", " \n "],
 )
 def test_a_score_in_any_other_form_is_none(said: str) -> None:
-    with pytest.raises(ScoreError) as raised:
+    with pytest.raises(CallError) as raised:
         score_of(said, 10)
     assert "\n" not in str(raised.value)
     assert len(str(raised.value)) < 400

@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from evaluator.graders.unverified import withheld
+from evaluator.graders.grader import withheld
 from evaluator.model import CaseResult, Grade, Verdict
 
 CASES = (CaseResult(index=0, verdict=Verdict.PASSED), CaseResult(index=1, verdict=Verdict.RUNTIME_ERROR))

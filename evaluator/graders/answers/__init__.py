@@ -1,1 +1,81 @@
-"""Answers that are compared as text or JSON, shared by `exact_match`, `structured` and `similarity`."""
+"""What the graders of answers share: a grade that is unknown at first and follows from its test cases."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from evaluator.assertions import UngradableError
+from evaluator.graders.bench import Bench
+from evaluator.graders.cases.loop import SHOWN_WHEN_RIGHT, SHOWN_WHEN_WRONG, excerpt
+from evaluator.graders.grader import Grader, nothing_more, refusal_by
+from evaluator.model import CaseResult, Difference, Grade, Rollout, Task, TestCase, Verdict
+
+
+def unknown_grade(rollout: Rollout, grader: str) -> Grade:
+    """A grade about which nothing is known yet."""
+    return Grade(
+        task_id=rollout.task_id,
+        sample_id=rollout.sample_id,
+        verdict=Verdict.UNKNOWN,
+        reward=None,
+        grader=grader,
+    )
+
+
+def answer_grader(
+    name: str,
+    cases: Callable[[Task], tuple[TestCase, ...]],
+    complete: Callable[[Task, Rollout, Bench, Grade], None],
+    *,
+    waits: int = 0,
+) -> Grader:
+    """A grader that runs no code. `cases` and `complete` raise `UngradableError` if the task can't be graded."""
+
+    def grade(task: Task, rollout: Rollout, bench: Bench) -> Grade:
+        result = unknown_grade(rollout, name)
+        try:
+            complete(task, rollout, bench, result)
+        except UngradableError as error:
+            result.error_message = str(error)
+        return result
+
+    def test_cases(task: Task) -> tuple[TestCase, ...]:
+        try:
+            return cases(task)
+        except UngradableError:
+            return ()
+
+    return Grader(
+        name,
+        grade,
+        test_cases,
+        refusal=partial(refusal_by, cases),
+        runs_code=False,
+        waits=waits,
+        kept_by=None if waits else nothing_more,
+    )
+
+
+def case_result(case: TestCase, actual: str | None, problem: str | None, room: int | None = None) -> CaseResult:
+    """`problem`: what is wrong with the answer; None if it passes. `room`: how many characters are kept."""
+    room = room or (SHOWN_WHEN_RIGHT if problem is None else SHOWN_WHEN_WRONG)
+    return CaseResult(
+        index=case.index,
+        verdict=Verdict.PASSED if problem is None else Verdict.WRONG_ANSWER,
+        expected=excerpt(case.expected, room),
+        actual=None if actual is None else excerpt(actual, room),
+        difference=None if problem is None else Difference(problem),
+    )
+
+
+def conclude(grade: Grade, why_no_answer: str | None = None) -> None:
+    """Sets verdict, error and pass rate from the grade's cases, or says why there was no answer."""
+    failing = grade.first_failure
+    grade.pass_rate = grade.tests_passed / grade.tests_total
+    if why_no_answer is not None:
+        grade.verdict, grade.error_message = Verdict.NO_CODE, why_no_answer
+    elif failing is None:
+        grade.verdict = Verdict.PASSED
+    else:
+        grade.verdict, grade.error_type, grade.error_message = failing.verdict, failing.error_type, failing.reason

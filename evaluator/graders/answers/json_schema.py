@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from functools import cache, partial
 from typing import Any, Final
 
-from evaluator.assertions.ungradable import UngradableError
+from evaluator.assertions import UngradableError
 from evaluator.extras import needs
 from evaluator.graders.lru_cache import LruCache
 from evaluator.model import JsonValue

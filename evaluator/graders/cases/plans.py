@@ -9,16 +9,9 @@ from functools import cached_property
 from typing import Final, NamedTuple
 
 from evaluator import flags, long_numbers
-from evaluator.assertions.literal_calls import (
-    LiteralCall,
-    NotLiteral,
-    Relation,
-    expectation_holds,
-    extract_calls,
-    test_case,
-)
+from evaluator.assertions import Refusal, UngradableError
+from evaluator.assertions.literal_calls import LiteralCall, Relation, expectation_holds, extract_calls
 from evaluator.assertions.plan import SuitePlan, plan_suite
-from evaluator.assertions.ungradable import Refusal, UngradableError
 from evaluator.checkers import Check, Checker, CheckerError, Kind, get_checker, render
 from evaluator.graders.cases.loop import SHOWN_WHEN_RIGHT
 from evaluator.graders.lru_cache import LruCache
@@ -177,18 +170,18 @@ def _assert_plan(task: Task) -> CasePlan | SuitePlan:
     if not task.test:
         raise Refusal.NO_CODE.error()
     calls = extract_calls(task)
-    if isinstance(calls, NotLiteral):
+    if not calls:
         return plan_suite(task)
     try:
         cases = tuple(
             PlannedCase(
-                test_case(call),
+                call.case,
                 encoded_call(call.args, call.kwargs),
                 lambda value, expectation=call.expectation: expectation_holds(expectation, value),  # type: ignore[misc]
                 _example_of(call),
                 call.expectation.value if call.expectation.relation is Relation.EQUAL else _NOT_KNOWN,
             )
-            for call in calls.calls
+            for call in calls
         )
     except ValueError as error:
         raise UngradableError(f"an argument can't be sent to the sandbox: {error}") from None
@@ -222,7 +215,7 @@ def _call_case(case: TestCase, check: Check) -> PlannedCase:
 def _example_of(call: LiteralCall) -> flags.Example | None:
     if call.expectation.relation not in (Relation.EQUAL, Relation.IDENTICAL):
         return None
-    return _example(test_case(call), (*call.args, *call.kwargs.values()), call.expectation.value)
+    return _example(call.case, (*call.args, *call.kwargs.values()), call.expectation.value)
 
 
 def _example(case: TestCase, arguments: flags.Given, expected: object) -> flags.Example | None:

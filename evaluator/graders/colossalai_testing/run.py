@@ -1,27 +1,31 @@
 """One completion on ColossalAI's test cases, in the sandbox: its order, codes and stop rules, our judgement.
 
-The program knows only inputs; its results are compared here. Source: `testing_util.py`, as observed; docs/colossalai.md
-lists every difference.
+The program knows only inputs; its results are compared here. It is made from the completion line by line: 34 imports
+that hide missing ones come first, and a program that reads stdin is wrapped in a function, which turns its globals into
+locals. Source: `testing_util.py`, as observed; docs/colossalai.md lists every difference.
 """
 
 from __future__ import annotations
 
+import ast
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import resources
 from typing import Final, NamedTuple, cast
 
-from evaluator.checkers.colossalai import ORIGINAL, SOUND, text_accepted, value_accepted
+from evaluator import syntax
+from evaluator.checkers.colossalai import text_accepted, value_accepted
 from evaluator.graders.bench import Bench
-from evaluator.graders.cases.attempts import attempt, attempt_by
-from evaluator.graders.colossalai_testing.program import STDIN_FUNCTION, imports_before, wrapped_source
+from evaluator.graders.cases.loop import attempt, attempt_by
+from evaluator.import_headers import COLOSSALAI
 from evaluator.model import JsonValue, Limits, Verdict
 from evaluator.sandbox import Execution, Outcome, Program, Runner, Status, encoded_call
 
 CALL_S: Final = 600.0
 """For all test cases of a completion together."""
 
+_STDIN_FUNCTION: Final = "code"
 _SHOWN_OUTPUT: Final = 200
 _SHOWN_INPUT: Final = 300
 
@@ -98,9 +102,9 @@ def run_tests(in_outs: Mapping[str, JsonValue], completion: str, options: Asked,
     by_value = name is not None
     times = {"wall_s": options.timeout or CALL_S, "cpu_s": CALL_S, "total_s": CALL_S}
     limits = bench.options.limits.replaced(times)
-    source = completion if by_value else wrapped_source(completion)
+    source = completion if by_value else _wrapped_source(completion)
     of_solution = by_value and "class Solution" in completion
-    load = (imports_before(source), name if by_value else STDIN_FUNCTION, of_solution, options.strict)
+    load = (_imports_before(source), name if by_value else _STDIN_FUNCTION, of_solution, options.strict)
     program = Program(source, runner=_RUNNER)
     with bench.sandbox.execute(program, limits) as execution:
         session = _Session(execution, limits, bench, load)
@@ -174,7 +178,7 @@ def _judged_call(
     if answer is None or answer[0] != "ok":
         report.died = report.died or answer is None or _escapes(answer)
         return _failure(outcome, answer)
-    if value_accepted(value, answer[1], ORIGINAL if options.strict else SOUND):
+    if value_accepted(value, answer[1], strict=options.strict):
         return CaseCode(True, Verdict.PASSED, {}, outcome, _text(answer, 2))
     lines = case_input.strip().split("\n")
     room = _SHOWN_INPUT // (case_input.count("\n") + 1)
@@ -195,7 +199,7 @@ def _judged_run(
         report.died = report.died or answer is None or (_escapes(answer) and answer[3] != "SystemExit")
         return _failure(outcome, answer)
     output = _text(answer, 1)
-    if text_accepted(expected, output, ORIGINAL if options.strict else SOUND):
+    if text_accepted(expected, output, strict=options.strict):
         return CaseCode(True, Verdict.PASSED, {}, outcome, output)
     return _wrong(outcome, truncated(output, _SHOWN_OUTPUT), expected, truncated(case_input), output)
 
@@ -290,3 +294,51 @@ def _list_of(in_outs: Mapping[str, JsonValue], name: str) -> list[JsonValue]:
         return cast("list[JsonValue]", value)
     problem = "is missing" if value is None else f"is {type(value).__name__}, not a list"
     raise InOutsError(f"in_outs: {name} {problem}", KeyError(name) if value is None else TypeError(problem))
+
+
+def _imports_before(source: str) -> str:
+    """The lines before a program when it is compiled: as many as imports, for the line numbers in tracebacks.
+
+    The imported names exist already. Only a `from __future__` needs the imports: after them it is an error.
+    """
+    return COLOSSALAI if "__future__" in source else "\n" * COLOSSALAI.count("\n")
+
+
+def _wrapped_source(completion: str) -> str:
+    """For a program that reads stdin: everything but its top imports goes into a function without arguments."""
+    lines = [_indented(line) for line in _without_guard(completion).split("\n")]
+    started = False
+    parts: list[str] = []
+    for line in lines:
+        if line.startswith("\t") and not started:
+            parts.append(f"stdin = sys.stdin\nstdout = sys.stdout\ndef {_STDIN_FUNCTION}():\n")
+            started = True
+        elif started and _is_import(line):
+            parts.append("\t")
+        parts.append(line)
+    return "".join(parts)
+
+
+def _indented(line: str) -> str:
+    return f"{line}\n" if _is_import(line) else f"\t{line}\n"
+
+
+def _is_import(line: str) -> bool:
+    return line.startswith(("from ", "import "))
+
+
+def _without_guard(completion: str) -> str:
+    """If the last statement is the main guard, it is replaced by its body; its `else` is dropped."""
+    try:
+        body = syntax.parse(completion).body
+        last = body[-1] if body else None
+        if isinstance(last, ast.If) and ast.unparse(last.test).strip() == "__name__ == '__main__'":
+            return "\n".join(map(_unparsed, (body[:-1], last.body)))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        pass
+    return completion
+
+
+def _unparsed(statements: list[ast.stmt]) -> str:
+    """As in the original: not as a module, whose first text would be a docstring."""
+    return ast.unparse(cast("ast.AST", statements))

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypedDict
 from urllib.parse import urlsplit
 
 import msgspec
 
-from evaluator.graders.judge.failures import CallError, one_line
-from evaluator.graders.judge.prompt import Message
 from evaluator.model import JsonValue
 from evaluator.retry_after import seconds_of
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
+_LONGEST: Final = 300
 _LARGEST: Final = 4 * 2**20
 _LARGEST_REFUSAL: Final = 64 * 1024
 _AGAIN: Final = (408, 409, 429)
@@ -23,13 +22,39 @@ _SHORTEST_KEY: Final = 8
 """A shorter key is not a secret, and may be any word."""
 
 
+class JudgeError(Exception):
+    """There is no judgement. One line: what failed, and how to fix it if that helps."""
+
+
+class CallError(Exception):
+    """One call gave no judgement. `again`: whether another may; `wait_s`: the wait that the server requests first."""
+
+    def __init__(self, message: str, *, again: bool, wait_s: float | None = None) -> None:
+        super().__init__(message)
+        self.again = again
+        self.wait_s = wait_s
+
+
+def one_line(text: str, longest: int = _LONGEST) -> str:
+    """The text with its white space folded and without control characters, cut at its limit."""
+    folded = " ".join(text[: 8 * longest].split())
+    shown = "".join(character if character.isprintable() else "?" for character in folded)
+    return shown if len(shown) <= longest else shown[: longest - 3] + "..."
+
+
 class Server(msgspec.Struct, frozen=True):
-    """A judge's server and key; no message and no file contains the key."""
+    """A judge's server, and how it is called. No message and no file contains the key. Seconds and counts."""
 
     address: str
-    key: str = msgspec.field(default="")
-    key_name: str = ""
+    key: str
+    key_name: str
     """The environment variable that holds the key."""
+    timeout_s: float
+    """Of one call, from connecting to the last byte."""
+    retries: int
+    backoff_s: float
+    """Before the first retry; doubled for each further one, up to 8 s."""
+    concurrency: int
 
     def __repr__(self) -> str:
         return f"Server({self.address!r})"
@@ -38,6 +63,13 @@ class Server(msgspec.Struct, frozen=True):
     def host(self) -> str:
         """For messages."""
         return urlsplit(self.address).netloc.rpartition("@")[2] or self.address
+
+
+class Message(TypedDict):
+    """One message of a chat."""
+
+    role: str
+    content: str
 
 
 class Question(msgspec.Struct, frozen=True):
@@ -71,15 +103,15 @@ class _Refusal(msgspec.Struct):
     error: _Fault | str
 
 
-async def call(client: AsyncOpenAI, server: Server, question: Question, timeout_s: float) -> str:
+async def call(client: AsyncOpenAI, server: Server, question: Question) -> str:
     """The judge's text. Raises `CallError`."""
     import openai
 
     try:
-        async with asyncio.timeout(timeout_s):
+        async with asyncio.timeout(server.timeout_s):
             body = await _body(client, server, question)
     except (TimeoutError, openai.APITimeoutError):
-        raise CallError(f"the judge did not answer in {timeout_s:g} s", again=True) from None
+        raise CallError(f"the judge did not answer in {server.timeout_s:g} s", again=True) from None
     except CallError:
         raise
     except openai.APIConnectionError as error:

@@ -9,12 +9,13 @@ import asyncio
 import atexit
 import os
 import threading
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Coroutine
 from concurrent.futures import Future, wait
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from evaluator.graders.judge.failures import JudgeError
+from evaluator.graders.judge.call import JudgeError
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -37,7 +38,9 @@ class Line:
     def __init__(self) -> None:
         self.clients: dict[tuple[str, str], AsyncOpenAI] = {}
         """By address and key; for the loop's own thread."""
-        self._calls: dict[str, _Calls] = {}
+        self._places: dict[str, asyncio.Condition] = {}
+        self._active = Counter[str]()
+        """Calls by address."""
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
@@ -89,17 +92,16 @@ class Line:
     @asynccontextmanager
     async def call(self, address: str, most: int) -> AsyncIterator[None]:
         """Waits for one of the `most` places for calls to an address, and holds it."""
-        calls = self._calls.setdefault(address, _Calls())
-        while calls.active >= most:
-            turn = asyncio.get_running_loop().create_future()
-            calls.queue.append(turn)
-            await turn
-        calls.active += 1
+        place = self._places.setdefault(address, asyncio.Condition())
+        async with place:
+            await place.wait_for(lambda: self._active[address] < most)
+            self._active[address] += 1
         try:
             yield
         finally:
-            calls.active -= 1
-            calls.wake()
+            self._active[address] -= 1
+            async with place:
+                place.notify_all()  # they may have different limits
 
     def close(self) -> None:
         """Ends all calls, and the thread."""
@@ -126,21 +128,6 @@ class Line:
                 self._thread = threading.Thread(target=self._loop.run_forever, name="judges", daemon=True)
                 self._thread.start()
             return self._loop
-
-
-class _Calls:
-    """The calls to one address."""
-
-    def __init__(self) -> None:
-        self.active = 0
-        self.queue: list[asyncio.Future[None]] = []
-
-    def wake(self) -> None:
-        """Wakes all that wait: they may have different limits."""
-        for turn in self.queue:
-            if not turn.done():
-                turn.set_result(None)
-        self.queue.clear()
 
 
 def _await(future: Future[Any], given_up: GivenUp) -> None:

@@ -14,9 +14,9 @@ from typing import Final
 import msgspec
 
 from evaluator import flags
-from evaluator.assertions.needs import Need
 from evaluator.assertions.one_process import Reason
 from evaluator.assertions.plan import SuitePlan
+from evaluator.assertions.uses import Need
 from evaluator.graders.bench import Bench
 from evaluator.graders.lru_cache import LruCache
 from evaluator.graders.suites.run import CannotRunError, SeparateProcessRun, SharedProcessRun, SuiteRun, run_reference
@@ -226,8 +226,8 @@ def _differing(apart: SuiteRun, shared: SuiteRun) -> list[CaseDisagreement]:
     """The test cases that failed only in the first run."""
     return [
         CaseDisagreement(
-            index=one.index, apart=one.verdict, plain=other.verdict, apart_message=_message(one),
-            plain_message=_message(other),
+            index=one.index, apart=one.verdict, plain=other.verdict, apart_message=one.reason or "",
+            plain_message=other.reason or "",
         )
         for one, other in zip(apart.cases, shared.cases, strict=True)
         if one.verdict is not Verdict.PASSED and other.verdict is Verdict.PASSED
@@ -236,10 +236,6 @@ def _differing(apart: SuiteRun, shared: SuiteRun) -> list[CaseDisagreement]:
 
 def _disagrees(apart: Verdict) -> str:
     return f"{SPLIT_DISAGREES}: {apart} in two processes, passed in one"
-
-
-def _message(case: CaseResult) -> str:
-    return case.error_message or (case.difference.message if case.difference else "")
 
 
 def _agreed(cases: list[CaseResult], differing: list[CaseDisagreement]) -> list[CaseResult]:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol, Self
+from typing import NamedTuple, Self
 
-from evaluator.assertions.needs import Need
-from evaluator.assertions.plan import Form, SuitePlan
+from evaluator.assertions.plan import SuitePlan
+from evaluator.assertions.uses import Need
 from evaluator.checkers import get_checker, render
 from evaluator.graders.bench import Bench
-from evaluator.graders.cases.attempts import attempt_by
-from evaluator.graders.cases.loop import SHOWN_WHEN_RIGHT, SHOWN_WHEN_WRONG, excerpt, run_cases
+from evaluator.graders.cases.loop import SHOWN_WHEN_RIGHT, SHOWN_WHEN_WRONG, attempt_by, excerpt, run_cases
 from evaluator.graders.cases.results import early_exit, reject_if_tampered, result_of
 from evaluator.graders.lru_cache import LruCache
 from evaluator.model import CaseResult, Difference, Flag, Limits, Opaque, Task, TestCase, Verdict
@@ -60,11 +59,7 @@ class CannotRunError(Exception):
     """The suite fails by itself. The message says how."""
 
 
-class _Case(Protocol):
-    report: CaseReport | None
-
-    @property
-    def used_completion(self) -> bool: ...
+_CaseRun = SuiteCase | SharedProcessCase
 
 
 class _Suite:
@@ -91,6 +86,8 @@ class _Suite:
         self._notes: list[Flag] = []
         self._unsure: list[str] = []
         self._calls: list[list[str] | None] = []
+        self.executed: list[int] = []
+        """How many asserts were executed in each test case."""
         with stage("sandbox start"):
             self._execution = bench.sandbox.execute(self._program, limits, reuse=False)
 
@@ -109,6 +106,34 @@ class _Suite:
         return SuiteRun(cases, self._notes, unsure=unsure, calls=self._calls, left_s=self._execution.left_s)
 
     def _run(self, place: int) -> CaseResult | None:
+        runs: list[_CaseRun] = []
+
+        def run_case(wall_s: float) -> Outcome:
+            case_run = self._begun(place)
+            if isinstance(case_run, Outcome):
+                return case_run
+            runs.append(case_run)
+            return self._execution.run_case(case_run, wall_s=wall_s)
+
+        outcome = attempt_by(run_case, self._limits, self._bench, self._execution)
+        case = self._plan.cases[place]
+        if not runs:
+            self._calls.append(None)
+            return result_of(case.index, outcome)
+        self._note(case.index, outcome, runs[-1].report)
+        with stage("compare"):
+            result = self._judged(case, outcome, runs[-1])
+        report = runs[-1].report
+        self.executed.append(0 if report is None else report.asserts)
+        self._look_at(outcome, runs[-1], result)
+        return result
+
+    def _begun(self, place: int) -> _CaseRun | Outcome:
+        """The test case, ready to run; or how the completion can't be loaded."""
+        raise NotImplementedError
+
+    def _look_at(self, outcome: Outcome, case_run: _CaseRun, result: CaseResult) -> None:
+        """Looks at the result of a test case."""
         raise NotImplementedError
 
     def _end_suite(self) -> None:
@@ -122,7 +147,7 @@ class _Suite:
             self._notes += (Flag("subclass", evidence) for evidence in report.subclasses)
             self._unsure += (reason for reason in report.unsure if reason not in self._unsure)
 
-    def _judged(self, case: TestCase, outcome: Outcome, case_run: _Case) -> CaseResult:
+    def _judged(self, case: TestCase, outcome: Outcome, case_run: _CaseRun) -> CaseResult:
         """Raises `CannotRunError` if the test failed without the completion's doing."""
         result = result_of(case.index, outcome)
         report = case_run.report
@@ -229,8 +254,6 @@ class SeparateProcessRun(_Suite):
     _process: SuiteProcess | None = None
     _final = True
     _last_operation = ""
-    _executed = 0
-    """How many asserts were executed."""
     _over = False
     """Whether the remaining test cases can't run."""
 
@@ -246,50 +269,35 @@ class SeparateProcessRun(_Suite):
             process.close()
 
     def _run(self, place: int) -> CaseResult | None:
-        if self._over:
-            return None
-        runs: list[SuiteCase] = []
+        return None if self._over else super()._run(place)
 
-        def run_case(wall_s: float) -> Outcome:
-            process = self._ready(place)
-            if isinstance(process, Outcome):
-                return process
-            runs.append(process.case(place))
-            return self._execution.run_case(runs[-1], wall_s=wall_s)
+    def _begun(self, place: int) -> _CaseRun | Outcome:
+        process = self._ready(place)
+        return process if isinstance(process, Outcome) else process.case(place)
 
-        outcome = attempt_by(run_case, self._limits, self._bench, self._execution)
-        case = self._plan.cases[place]
-        if not runs:
-            self._calls.append(None)
-            return result_of(case.index, outcome)
-        case_run = runs[-1]
-        self._note(case.index, outcome, case_run.report)
-        with stage("compare"):
-            result = self._judged(case, outcome, case_run)
+    def _look_at(self, outcome: Outcome, case_run: _CaseRun, result: CaseResult) -> None:
         if result.verdict is not Verdict.PASSED:
             self._doubt(outcome, case_run)
         self._decide(case_run.report, result)
-        self._executed += 0 if case_run.report is None else case_run.report.asserts
-        return result
 
     def run(self) -> SuiteRun:
         result = super().run()
-        if result.passed and not self._executed:
+        if result.passed and not any(self.executed):
             result.unsure = result.unsure or "the test ended without executing an assert"
         result.final = self._final or any(case.verdict is Verdict.REJECTED for case in result.cases)
         result.last_operation = self._last_operation
         return result
 
-    def _doubt(self, outcome: Outcome, case_run: SuiteCase) -> None:
+    def _doubt(self, outcome: Outcome, case_run: _CaseRun) -> None:
         """Notes if this test case might pass in one process."""
         used_up = outcome.status is Status.TIME and outcome.cpu_s >= self._limits.cpu_s
-        if self._final and not used_up and not case_run.final:
+        if self._final and not used_up and isinstance(case_run, SuiteCase) and not case_run.final:
             self._final, self._last_operation = False, case_run.last_operation
 
     def _decide(self, report: CaseReport | None, result: CaseResult) -> None:
         """Notes if the test cases after this one can't run."""
         plan = self._plan
-        if plan.form is Form.METHODS or result.verdict is Verdict.PASSED:
+        if plan.suite.form == "methods" or result.verdict is Verdict.PASSED:
             return
         ended = report is None or not self._execution.begun
         if (ended and not plan.restarts) or (report is not None and report.setup) or not plan.continues:
@@ -339,39 +347,25 @@ class SharedProcessRun(_Suite):
         """
         super().__init__(task, plan, code, limits, bench, together=True, audits=audits)
         self._required = required
-        self.executed: list[int] = []
         self.lacking: tuple[str, ...] = ()
 
-    def _run(self, place: int) -> CaseResult | None:
-        runs: list[SharedProcessCase] = []
+    def _begun(self, place: int) -> _CaseRun | Outcome:
+        code = self._bench.sandbox.compiled.of(self._plan.suite)
+        return SharedProcessCase(self._plan.suite, place, self._program.source, code)
 
-        def run_case(wall_s: float) -> Outcome:
-            code = self._bench.sandbox.compiled.of(self._plan.suite)
-            runs.append(SharedProcessCase(self._plan.suite, place, self._program.source, code))
-            return self._execution.run_case(runs[-1], wall_s=wall_s)
-
-        outcome = attempt_by(run_case, self._limits, self._bench, self._execution)
-        case_run = runs[-1]
-        case = self._plan.cases[place]
-        self._note(case.index, outcome, case_run.report)
-        with stage("compare"):
-            result = self._judged(case, outcome, case_run)
-        self._count(place, case_run.report, result)
+    def _look_at(self, outcome: Outcome, case_run: _CaseRun, result: CaseResult) -> None:
+        del outcome
+        executed = self.executed[-1]
+        required = 0 if self._required is None else self._required[len(self.executed) - 1]
+        if result.verdict is Verdict.PASSED and executed < required:
+            _fail(result, f"{executed} of {required} asserts were executed")
         self.lacking = tuple(case_run.report.lacking) if case_run.report is not None else self.lacking
-        return result
 
     def run(self) -> SuiteRun:
         result = super().run()
         if self._required is None and not any(self.executed) and result.cases[-1].verdict is Verdict.PASSED:
             _fail(result.cases[-1], "no assert was executed")
         return result
-
-    def _count(self, place: int, report: CaseReport | None, result: CaseResult) -> None:
-        executed = 0 if report is None else report.asserts
-        self.executed.append(executed)
-        required = 0 if self._required is None else self._required[place]
-        if result.verdict is Verdict.PASSED and executed < required:
-            _fail(result, f"{executed} of {required} asserts were executed")
 
 
 def _fail(result: CaseResult, message: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Final
 
-from evaluator.graders.judge import failures
+from evaluator.graders.judge import call
 
 _LONGEST: Final = 500
 
@@ -60,4 +60,4 @@ class SessionLostError(RolloutError):
 
 def one_line(text: str, longest: int = _LONGEST) -> str:
     """The text, at most `longest` characters, without line breaks and terminal control characters."""
-    return failures.one_line(text, longest)
+    return call.one_line(text, longest)
