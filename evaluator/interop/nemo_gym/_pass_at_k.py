@@ -11,6 +11,7 @@ import statistics
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import accumulate
 from typing import Final
 
@@ -23,9 +24,11 @@ Figures = dict[str, JsonValue]
 
 _CODE: Final = "extracted_model_code"
 SCORES: Final = ("accuracy", "no_answer")
+_WITHIN_TASKS: Final = "/avg_sample_std_dev"
+"""The mean over tasks of the standard deviation of their first k rollouts; not in percent, and not of subsets."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Scored:
     """One score (0 or 1) of each of a task's rollouts, in order, and their answers."""
 
@@ -45,6 +48,7 @@ class _Scored:
         ones = self.sums[n - 1]
         return math.sqrt(ones * (n - ones) / (n * (n - 1))) if n > 1 else None
 
+    @cached_property
     def majorities(self) -> list[float]:
         """For each k, the score of the most frequent answer among the first k; the mean of tied ones; 0 without any."""
         counts: Counter[tuple[str, int]] = Counter()
@@ -64,27 +68,16 @@ class _Scored:
 
 def of_tasks(tasks: Sequence[Sequence[Row]]) -> Figures:
     """All figures except those of subsets. `tasks`: the measured rollouts of each, at least one."""
-    if not tasks:
-        return {}
-    runs: dict[str, list[float]] = {}
+    runs: dict[str, JsonValue] = {}
     figures: Figures = {}
     for name in SCORES:
         scored = [_scored(task, name) for task in tasks]
-        figures |= _over_k(scored, name)
-        runs[name] = _of_each_run(scored)
-        figures |= _across_runs(runs[name], name)
-    return {**figures, "per_sample_aggregate": {name: list(run) for name, run in runs.items()}}
-
-
-def deviations(tasks: Sequence[Sequence[Row]]) -> Figures:
-    """For each k the mean over tasks of the standard deviation of their first k rollouts; not in percent."""
-    figures: Figures = {}
-    for name in SCORES:
-        scored = [_scored(task, name) for task in tasks]
-        for k in range(2, _longest(scored) + 1):
-            known = [deviation for task in scored if (deviation := task.deviation(k)) is not None]
-            figures[f"pass@1[avg-of-{k}]/{name}/avg_sample_std_dev"] = statistics.fmean(known)
-    return figures
+        longest = max(len(task.values) for task in scored)
+        by_run = [_percent([task.values[n] for task in scored if n < len(task.values)]) for n in range(longest)]
+        for k in range(1, longest + 1):
+            figures |= _at_k(scored, by_run, k, name)
+        runs[name] = [*by_run]
+    return {**figures, "per_sample_aggregate": runs}
 
 
 def by_difficulty(tasks: Sequence[Sequence[Row]]) -> Figures:
@@ -98,7 +91,7 @@ def by_difficulty(tasks: Sequence[Sequence[Row]]) -> Figures:
         f"{subset}/{name}": value
         for subset, members in subsets.items()
         for name, value in of_tasks(members).items()
-        if name != "per_sample_aggregate"
+        if name != "per_sample_aggregate" and not name.endswith(_WITHIN_TASKS)
     }
 
 
@@ -116,34 +109,23 @@ def _answer(code: JsonValue) -> str | None:
     return code if code is None or isinstance(code, str) else json.dumps(code, sort_keys=True)
 
 
-def _longest(scored: Sequence[_Scored]) -> int:
-    return max(len(task.values) for task in scored)
-
-
-def _over_k(scored: Sequence[_Scored], name: str) -> Figures:
-    figures: Figures = {}
-    majorities = [task.majorities() for task in scored]
-    totals, counts = [len(task.values) for task in scored], [sum(task.values) for task in scored]
-    for k in range(1, _longest(scored) + 1):
-        by_task = metrics.pass_at_k(totals, counts, k)
-        known = [value for value in by_task.tolist() if not math.isnan(value)]
-        figures[f"pass@{k}/{name}"] = _percent(known)
-        figures[f"pass@1[avg-of-{k}]/{name}"] = _percent([task.average(k) for task in scored])
-        figures[f"majority@{k}/{name}"] = _percent([curve[min(k, len(curve)) - 1] for curve in majorities])
-    return figures
-
-
-def _of_each_run(scored: Sequence[_Scored]) -> list[float]:
-    """For each n, the score of the n-th rollouts of all tasks."""
-    return [_percent([task.values[n] for task in scored if n < len(task.values)]) for n in range(_longest(scored))]
-
-
-def _across_runs(runs: Sequence[float], name: str) -> Figures:
-    figures: Figures = {}
-    for k in range(2, len(runs) + 1):
-        deviation = statistics.stdev(runs[:k])
-        figures[f"pass@1[avg-of-{k}]/{name}/std_dev_across_runs"] = deviation
-        figures[f"pass@1[avg-of-{k}]/{name}/std_err_across_runs"] = deviation / math.sqrt(k)
+def _at_k(scored: Sequence[_Scored], by_run: Sequence[float], k: int, name: str) -> Figures:
+    """`by_run`: for each n, the score of the n-th rollouts of all tasks."""
+    by_task = metrics.pass_at_k([len(task.values) for task in scored], [task.sums[-1] for task in scored], k)
+    average = f"pass@1[avg-of-{k}]/{name}"
+    figures: Figures = {
+        f"pass@{k}/{name}": _percent([value for value in by_task.tolist() if not math.isnan(value)]),
+        average: _percent([task.average(k) for task in scored]),
+        f"majority@{k}/{name}": _percent([task.majorities[min(k, len(task.values)) - 1] for task in scored]),
+    }
+    if k > 1:
+        across = statistics.stdev(by_run[:k])
+        within = [deviation for task in scored if (deviation := task.deviation(k)) is not None]
+        figures |= {
+            f"{average}/std_dev_across_runs": across,
+            f"{average}/std_err_across_runs": across / math.sqrt(k),
+            average + _WITHIN_TASKS: statistics.fmean(within),
+        }
     return figures
 
 

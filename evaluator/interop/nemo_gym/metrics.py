@@ -25,14 +25,14 @@ from typing import Final
 
 from pydantic import JsonValue
 
-from evaluator.interop.nemo_gym import _pass_at_k
-from evaluator.interop.nemo_gym._perf_summary import perf_summary
-from evaluator.interop.nemo_gym._rollout_numbers import Placed, Row, account, is_measured, numbers, placed
-from evaluator.interop.nemo_gym._spread import described, quartiles, spread
+from evaluator.interop.nemo_gym import _pass_at_k, _spread
+from evaluator.interop.nemo_gym._rollout_numbers import Placed, Row, account, finite, is_measured, numbers, placed
+from evaluator.interop.nemo_gym._spread import figures_of
 from evaluator.interop.nemo_gym.wire import AGENT_REF, ROLLOUT_INDEX, TASK_INDEX, AggregateMetrics, JsonObject
 
 _HEADLINES: Final = ("pass@1[avg-of-{}]", "pass@{}", "majority@{}")
 _TOKENS: Final = ("mean/input_tokens", "mean/output_tokens")
+_PERFORMANCE_TOKENS: Final = ("prompt_tokens", "cached_prompt_tokens", "completion_tokens", "reasoning_tokens")
 _ENDS_OF_SPREADS: Final = (
     *("max", "min", "median", "p5", "p25", "p75", "p95"),
     *("ci_low_95", "ci_high_95", "ci_lower", "ci_upper", "_ng_attempt_index"),
@@ -55,7 +55,7 @@ def aggregate(responses: Sequence[Mapping[str, JsonValue]]) -> AggregateMetrics:
     rollouts = placed(responses)
     measured = [rollout for rollout in rollouts if is_measured(rollout.row)]
     coverage = _coverage(rollouts, measured)
-    performance = perf_summary(responses)
+    performance = _perf_summary([rollout.row for rollout in rollouts])
     if not measured:
         return AggregateMetrics(agent_metrics={**coverage}, key_metrics={**coverage}, perf_summary=performance)
     tasks = _by_task(measured)
@@ -86,11 +86,7 @@ def compute_metrics(tasks: Sequence[Sequence[Row]]) -> JsonObject:
     measured = [kept for task in tasks if (kept := [row for row in task if is_measured(row)])]
     if not measured:
         return {}
-    return {
-        **_pass_at_k.of_tasks(measured),
-        **_pass_at_k.deviations(measured),
-        **_pass_at_k.by_difficulty(measured),
-    }
+    return {**_pass_at_k.of_tasks(measured), **_pass_at_k.by_difficulty(measured)}
 
 
 def key_metrics(agent_metrics: Mapping[str, JsonValue]) -> JsonObject:
@@ -153,10 +149,12 @@ def _columns(rollouts: Iterable[Placed]) -> dict[str, list[float]]:
 
 
 def _described(rollouts: Sequence[Placed]) -> dict[str, float]:
+    """The spread of each number; without `std` for one value in several rollouts."""
     return {
-        f"{figure}/{name}": value
+        figure: value
         for name, values in _columns(rollouts).items()
-        for figure, value in described(values, len(rollouts)).items()
+        for figure, value in figures_of(values, _spread.OF_SAMPLE, f"{{}}/{name}").items()
+        if len(values) > 1 or len(rollouts) == 1 or figure != f"std/{name}"
     }
 
 
@@ -176,8 +174,7 @@ def _repeat_level(measured: Sequence[Placed]) -> list[JsonObject]:
             "missing_count": tasks - len(rollouts),
         }
         for name, values in _columns(rollouts).items():
-            figures = spread(values, "sem") | quartiles(values)
-            level |= {f"{figure}/{name}": value for figure, value in figures.items()}
+            level |= figures_of(values, _spread.OF_A_REPEAT, f"{{}}/{name}")
         levels.append(level)
     return levels
 
@@ -190,7 +187,30 @@ def _across_repeats(levels: Sequence[JsonObject]) -> dict[str, float]:
             if name.startswith("mean/") and not name.endswith(_NO_ESTIMATE) and isinstance(value, float):
                 means.setdefault(name, []).append(value)
     return {
-        f"{figure}_across_repeats/{name}": value
+        figure: value
         for name, values in means.items()
-        for figure, value in spread(values, "se").items()
+        for figure, value in figures_of(values, _spread.OF_REPEATS, f"{{}}_across_repeats/{name}").items()
     }
+
+
+def _perf_summary(rows: Sequence[Row]) -> JsonObject | None:
+    """Tokens, turns and latency of the rollouts with `ng_perf`, masked ones included; None if no rollout has it."""
+    records = [perf for row in rows if isinstance(perf := row.get("ng_perf"), dict)]
+    if not records:
+        return None
+
+    def values(field: str) -> list[float]:
+        return [value for record in records if (value := finite(record.get(field))) is not None]
+
+    with_tokens = sum(value > 0 for value in values("token_observability_coverage"))
+    pairs = [(finite(record.get("completion_tokens")), finite(record.get("num_turns"))) for record in records]
+    per_turn = [tokens / turns for tokens, turns in pairs if tokens is not None and turns is not None and turns > 0]
+    summary = {
+        "overall_observability_coverage": len(records) / len(rows),
+        "token_observability_coverage": with_tokens / len(rows),
+    }
+    for field in _PERFORMANCE_TOKENS:
+        summary |= figures_of(values(field), _spread.OF_TOKENS, f"{{}}_{field}")
+    summary |= figures_of(values("num_turns"), _spread.OF_TURNS, "{}_num_turns")
+    summary |= figures_of(per_turn, _spread.OF_RATIOS, "{}_tokens_per_turn")
+    return {**summary, **figures_of(values("total_latency_ms"), _spread.OF_LATENCY, "total_latency_{}_ms")}
