@@ -11,10 +11,8 @@ from typing import Final, TypeVar
 
 from evaluator.graders import get_grader
 from evaluator.interop.disconnection import run_until_disconnect
-from evaluator.interop.nemo_gym.base_server import BaseResourcesServer
+from evaluator.interop.nemo_gym.base_server import BaseResourcesServer, ToolError, current_session
 from evaluator.interop.nemo_gym.config import ServerConfig
-from evaluator.interop.nemo_gym.responses import ToolError
-from evaluator.interop.nemo_gym.session_cookie import current_session
 from evaluator.interop.nemo_gym.tools import Tools
 from evaluator.interop.nemo_gym.verification import Verifier
 from evaluator.interop.nemo_gym.wire import (

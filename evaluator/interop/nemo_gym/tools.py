@@ -6,11 +6,9 @@ from typing import Final
 
 from evaluator.checkers import shortened
 from evaluator.formats.nemo_gym import read_task
-from evaluator.interop.nemo_gym.config import ServerConfig
-from evaluator.interop.nemo_gym.interpreter import Interpreter, answer_of
-from evaluator.interop.nemo_gym.responses import ToolError
-from evaluator.interop.nemo_gym.row_limits import require_short
-from evaluator.interop.nemo_gym.sessions import Sessions
+from evaluator.interop.nemo_gym.base_server import ToolError
+from evaluator.interop.nemo_gym.config import ServerConfig, require_short
+from evaluator.interop.nemo_gym.sessions import Interpreter, Sessions, answer_of
 from evaluator.interop.nemo_gym.wire import (
     ExecuteCodeRequest,
     ExecuteCodeResponse,

@@ -13,16 +13,13 @@ import msgspec
 
 from evaluator.formats import Problem
 from evaluator.formats.json_text import decode_json
-from evaluator.interop.nemo_gym.collecting.aggregation import aggregate
 from evaluator.interop.nemo_gym.collecting.endpoint import Address, Api, ApiClient, endpoint_for
-from evaluator.interop.nemo_gym.collecting.failures import CollectError, RolloutError
-from evaluator.interop.nemo_gym.collecting.figures import Figures, figures_of
+from evaluator.interop.nemo_gym.collecting.figures import Figures, aggregate, figures_of
 from evaluator.interop.nemo_gym.collecting.files import Files, Output, begin, drop_settled, key_of
 from evaluator.interop.nemo_gym.collecting.resources import ResourcesServer
-from evaluator.interop.nemo_gym.collecting.retries import Backoff, Retries
 from evaluator.interop.nemo_gym.collecting.rollout import FAILURE_CLASS, Roller
 from evaluator.interop.nemo_gym.collecting.rows import RowSelection, materialized
-from evaluator.interop.nemo_gym.collecting.transport import encoded
+from evaluator.interop.nemo_gym.collecting.transport import Backoff, CollectError, Retries, RolloutError, encoded
 from evaluator.interop.nemo_gym.wire import JsonObject
 
 

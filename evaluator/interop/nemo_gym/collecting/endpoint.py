@@ -14,20 +14,18 @@ import msgspec
 
 from evaluator.formats.json_text import JsonError
 from evaluator.interop.nemo_gym.collecting.chat_conversion import ConversionError, chat_request, response_of
-from evaluator.interop.nemo_gym.collecting.failures import (
-    CollectError,
-    FailureClass,
-    RolloutError,
-    TransientError,
-    one_line,
-)
-from evaluator.interop.nemo_gym.collecting.retries import Retries
 from evaluator.interop.nemo_gym.collecting.transport import (
     HOPELESS,
+    CollectError,
+    FailureClass,
     Reply,
+    Retries,
+    RolloutError,
+    TransientError,
     Transport,
     encoded,
     is_transient,
+    one_line,
     reason_in,
 )
 from evaluator.interop.nemo_gym.wire import JsonObject

@@ -13,26 +13,23 @@ from contextlib import suppress
 from typing import Final
 
 from evaluator.formats.json_text import JsonError
-from evaluator.interop.nemo_gym.collecting.failures import (
+from evaluator.interop.nemo_gym.collecting.transport import (
+    HOPELESS,
     CollectError,
     FailureClass,
+    Reply,
+    Retries,
     RolloutError,
     SessionLostError,
     TransientError,
-    one_line,
-)
-from evaluator.interop.nemo_gym.collecting.retries import Retries
-from evaluator.interop.nemo_gym.collecting.transport import (
-    HOPELESS,
-    Reply,
     Transport,
     UnreachableError,
     encoded,
     is_transient,
+    one_line,
     reason_in,
 )
-from evaluator.interop.nemo_gym.session_cookie import STATE
-from evaluator.interop.nemo_gym.wire import JsonObject, ReverifyMode
+from evaluator.interop.nemo_gym.wire import STATE, JsonObject, ReverifyMode
 from evaluator.model import JsonValue
 
 _GATEWAY: Final = (429, 502, 503, 504)

@@ -4,21 +4,80 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping
+import random
+from collections.abc import Awaitable, Callable, Mapping
+from enum import StrEnum
 from http.cookiejar import CookieJar, DefaultCookiePolicy
-from typing import Final
+from typing import Final, TypeVar
 from urllib.parse import urlsplit
 
 import msgspec
 
 from evaluator.extras import needs
 from evaluator.formats.json_text import JsonError, decode_json
-from evaluator.interop.nemo_gym.collecting.failures import CollectError, FailureClass, TransientError
+from evaluator.graders.judge import failures
 from evaluator.model import JsonValue
 from evaluator.retry_after import seconds_of
 
 with needs("serve", "collecting rollouts needs httpx2"):
     import httpx2
+
+
+_LONGEST: Final = 500
+
+
+class FailureClass(StrEnum):
+    """The values of `_ng_failure_class`, as in `nemo_gym/failure_kinds.py` (release 0.7.0)."""
+
+    AGENT_REQUEST_FAILED = "agent_request_failed"
+    """The model gave no answer: no connection, a time-out, or an overloaded endpoint."""
+    AGENT_RUN_ERROR = "agent_run_error"
+    """The endpoint refused this request or sent a malformed reply."""
+    TRANSPORT_UNREACHABLE = "transport_unreachable"
+    """The resources server could not be reached."""
+    VERIFIER_ERROR = "verifier_error"
+    """The resources server refused the rollout or sent a malformed reply."""
+    SESSION_LOST = "session_lost"
+    """The resources server restarted again and again during the rollout."""
+
+
+class CollectError(Exception):
+    """The collection can't start or continue. One line: what is wrong, and how to fix it."""
+
+
+class RolloutError(Exception):
+    """One rollout failed. The message is one line, without a key."""
+
+    def __init__(self, kind: FailureClass, message: str, *, status: int | None = None, terminal: bool = False) -> None:
+        super().__init__(one_line(message))
+        self.kind = kind
+        self.status = status
+        """Of the HTTP answer, if there was one."""
+        self.terminal = terminal
+        """Whether the same request would be refused again."""
+
+
+class TransientError(RolloutError):
+    """A retry of the request may succeed. `wait_s`: seconds that the server asks to wait first."""
+
+    def __init__(
+        self, kind: FailureClass, message: str, *, status: int | None = None, wait_s: float | None = None
+    ) -> None:
+        super().__init__(kind, message, status=status)
+        self.wait_s = wait_s
+
+
+class SessionLostError(RolloutError):
+    """The resources server lost the effects of the rollout's tool calls: the rollout starts again."""
+
+    def __init__(self) -> None:
+        super().__init__(FailureClass.SESSION_LOST, "the resources server lost the session of this rollout")
+
+
+def one_line(text: str, longest: int = _LONGEST) -> str:
+    """The text, at most `longest` characters, without line breaks and terminal control characters."""
+    return failures.one_line(text, longest)
+
 
 HOPELESS: Final = (401, 403, 404, 405)
 """Statuses that every other request would get, too, if none has succeeded yet."""
@@ -147,3 +206,41 @@ def _reply(response: httpx2.Response, body: bytes) -> Reply:
 
 def _why(error: Exception) -> str:
     return str(error) or type(error).__name__
+
+
+Result = TypeVar("Result")
+
+_LONGEST_REQUESTED_S: Final = 600.0
+"""The longest wait that a server can request."""
+
+
+class Backoff(msgspec.Struct, frozen=True):
+    """How often to retry and how long to wait: twice as long each time, minus a random part of up to half."""
+
+    retries: int = 8
+    first_s: float = 0.5
+    longest_s: float = 30.0
+
+    def seconds(self, retry: int, requested_s: float | None) -> float:
+        """The wait before a retry; the first is 0; `requested_s` is the server's wish."""
+        spread = random.uniform(0.5, 1.0)  # noqa: S311 - so that rollouts do not all retry at once
+        own = min(self.longest_s, self.first_s * 2.0 ** min(retry, 60)) * spread
+        return own if requested_s is None else min(max(requested_s, 0.0), _LONGEST_REQUESTED_S)
+
+
+class Retries:
+    """Makes and counts the retries of one collection."""
+
+    def __init__(self, backoff: Backoff) -> None:
+        self._backoff = backoff
+        self.retries = 0
+
+    async def run(self, ask: Callable[[], Awaitable[Result]]) -> Result:
+        """Returns or raises what `ask` does; `TransientError` only after the last retry."""
+        for retry in range(self._backoff.retries):
+            try:
+                return await ask()
+            except TransientError as again:
+                self.retries += 1
+                await asyncio.sleep(self._backoff.seconds(retry, again.wait_s))
+        return await ask()
