@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 
 from evaluator.formats.json_text import JsonError, decode_json
-from evaluator.interop.nemo_gym.collecting.files import Files, Key, key_of, lines_of
+from evaluator.interop.nemo_gym.collecting.files import Files, fields_of, lines_of
 from evaluator.interop.nemo_gym.collecting.resources import ResourcesServer
 from evaluator.interop.nemo_gym.collecting.transport import encoded
 from evaluator.interop.nemo_gym.wire import AGENT_REF, ROLLOUT_INDEX, TASK_INDEX, AggregateMetrics, JsonObject
@@ -78,11 +78,9 @@ class _Line(msgspec.Struct):
 
 
 class _Failure(msgspec.Struct):
+    task: int = msgspec.field(name=TASK_INDEX)
+    rollout: int = msgspec.field(name=ROLLOUT_INDEX)
     kind: str = msgspec.field(name="_ng_failure_class", default="unknown")
-
-
-_LINES: Final = msgspec.json.Decoder(_Line)
-_FAILURES: Final = msgspec.json.Decoder(_Failure)
 
 
 def figures_of(files: Files, asked: int, repeats: int) -> Figures:
@@ -91,7 +89,7 @@ def figures_of(files: Files, asked: int, repeats: int) -> Figures:
     rewards = 0.0
     graded: Counter[int] = Counter()
     passed: Counter[int] = Counter()
-    for line in _lines(files):
+    for line in filter(None, (fields_of(raw, _Line) for raw in lines_of(files.output))):
         figures.rollouts += 1
         figures.thinking += line.reasoning_format_violation_rate not in (None, 0)
         _count_response(figures, line.response)
@@ -128,26 +126,11 @@ def _tokens(value: JsonValue) -> int:
     return value if isinstance(value, int) else 0
 
 
-def _lines(files: Files) -> Iterator[_Line]:
-    for raw in lines_of(files.output):
-        try:
-            yield _LINES.decode(raw)
-        except (msgspec.MsgspecError, UnicodeError, RecursionError):
-            try:
-                yield msgspec.convert(decode_json(raw), _Line)
-            except (JsonError, msgspec.ValidationError):
-                continue  # reported when the collection was resumed
-
-
 def _failures(files: Files) -> Counter[str]:
-    if not files.failures.exists():
-        return Counter()
-    last: dict[Key, str] = {}
-    for raw in lines_of(files.failures):
-        key = key_of(raw)
-        if key is not None:
-            last[key] = _FAILURES.decode(raw).kind
-    return Counter(last.values())
+    """The last failure of each rollout, by its class."""
+    raw = lines_of(files.failures) if files.failures.exists() else ()
+    found = filter(None, (fields_of(line, _Failure) for line in raw))
+    return Counter({(each.task, each.rollout): each.kind for each in found}.values())
 
 
 def _pass_at_k(k: int, interval: Interval) -> PassAtK:

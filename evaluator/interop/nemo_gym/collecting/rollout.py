@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, NamedTuple
 
 from evaluator.formats.json_text import JsonError, decode_json
 from evaluator.interop.nemo_gym.collecting.endpoint import Endpoint
@@ -21,50 +21,43 @@ _SERVER_STAMP: Final = "_ng_environment_server"
 _IDENTITY: Final = (TASK_INDEX, ROLLOUT_INDEX, AGENT_REF, _SERVER_STAMP)
 
 
-class Roller:
+class Roller(NamedTuple):
     """Makes rollouts with one endpoint and perhaps one resources server."""
 
-    def __init__(self, endpoint: Endpoint, server: ResourcesServer | None, most_turns: int) -> None:
-        self._endpoint = endpoint
-        self._server = server
-        self._most_turns = most_turns
+    endpoint: Endpoint
+    server: ResourcesServer | None
+    most_turns: int
 
     async def roll(self, row: JsonObject) -> JsonObject:
         """The record of a rollout, or of its failure, which has `_ng_failure_class`."""
+        params = row["responses_create_params"]
+        assert isinstance(params, dict)
         try:
-            record = await (self._unverified(row) if self._server is None else self._verified(row, self._server))
+            record = {"responses_create_params": params} | await self._made(row, params)
         except RolloutError as failure:
             record = _failed(failure)
         return record | {name: row[name] for name in _IDENTITY if name in row}
 
-    async def _verified(self, row: JsonObject, server: ResourcesServer) -> JsonObject:
+    async def _made(self, row: JsonObject, params: JsonObject) -> JsonObject:
+        if self.server is None:
+            return {"response": await converse(params, self.endpoint, None, self.most_turns)}
         for _ in range(_MOST_BEGINNINGS - 1):
             try:
-                return await self._attempt(row, server)
+                return await self._verified(row, params, self.server)
             except SessionLostError:
-                server.retries.retries += 1
-        return await self._attempt(row, server)
+                self.server.retries.retries += 1
+        return await self._verified(row, params, self.server)
 
-    async def _attempt(self, row: JsonObject, server: ResourcesServer) -> JsonObject:
+    async def _verified(self, row: JsonObject, params: JsonObject, server: ResourcesServer) -> JsonObject:
         session = await server.begin(row)
         try:
-            response = await converse(_params(row), self._endpoint, session, self._most_turns)
+            response = await converse(params, self.endpoint, session, self.most_turns)
             verified = await session.verify(response)
         except RolloutError:
             await session.close()
             raise
         await session.close()
-        return {"responses_create_params": row["responses_create_params"], "response": response} | verified
-
-    async def _unverified(self, row: JsonObject) -> JsonObject:
-        response = await converse(_params(row), self._endpoint, None, self._most_turns)
-        return {"responses_create_params": row["responses_create_params"], "response": response}
-
-
-def _params(row: JsonObject) -> JsonObject:
-    params = row["responses_create_params"]
-    assert isinstance(params, dict)
-    return params
+        return {"response": response} | verified
 
 
 def _failed(failure: RolloutError) -> JsonObject:

@@ -8,7 +8,7 @@ import random
 from collections.abc import Awaitable, Callable, Mapping
 from enum import StrEnum
 from http.cookiejar import CookieJar, DefaultCookiePolicy
-from typing import Final, TypeVar
+from typing import Final, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 import msgspec
@@ -79,7 +79,7 @@ def one_line(text: str, longest: int = _LONGEST) -> str:
     return failures.one_line(text, longest)
 
 
-HOPELESS: Final = (401, 403, 404, 405)
+_HOPELESS: Final = (401, 403, 404, 405)
 """Statuses that every other request would get, too, if none has succeeded yet."""
 _TRANSIENT: Final = (408, 409, 429)
 _LARGEST: Final = 64 * 2**20
@@ -111,20 +111,32 @@ class Reply(msgspec.Struct, frozen=True):
         return decode_json(self.body)
 
 
+class Kinds(NamedTuple):
+    """The failures of a rollout by what a server did."""
+
+    broken: FailureClass
+    """It sent no reply."""
+    busy: FailureClass
+    """It refused the request for the moment."""
+    refused: FailureClass
+
+
 class Transport:
-    """Sends requests to one address. It keeps no cookies."""
+    """Sends requests to one server. It keeps no cookies."""
 
     def __init__(
-        self, who: str, address: str, *, timeout_s: float, kind: FailureClass, headers: Mapping[str, str] | None = None
+        self, who: str, address: str, *, timeout_s: float, kinds: Kinds, headers: Mapping[str, str] | None = None
     ) -> None:
-        """`who`: the server's name in messages. `kind`: the failure if there is no reply."""
+        """`who`: the server's name in messages. `timeout_s`: seconds for one answer."""
         parts = urlsplit(address)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise CollectError(f"{who}: {address!r} is not an address: give for example http://127.0.0.1:8000")
         self.who = f"{who} at {parts.netloc.rpartition('@')[2]}"
+        self.succeeded = False
+        """Whether it has done what was asked of it before, so that a refusal is about one request."""
         self._address = address.rstrip("/")
         self._timeout_s = timeout_s
-        self._kind = kind
+        self._kinds = kinds
         self._client = httpx2.AsyncClient(
             headers=dict(headers or {}),
             timeout=None,  # the whole request has one limit, in `send`
@@ -132,6 +144,29 @@ class Transport:
             cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
             trust_env=parts.hostname not in _LOOPBACK,  # a proxy can't reach this machine's own servers
         )
+
+    def refusal(self, reply: Reply, path: str, status: int | None = None) -> Exception:
+        """The failure for a reply that is no success. `status`: None: the reply's own."""
+        status = reply.status if status is None else status
+        message = f"{self.who} answered {status} to {path}: {self.without_secret(reason_in(reply))}"
+        if self.is_hopeless(reply, status):
+            return CollectError(one_line(self.with_fix(message, path, status)))
+        if is_transient(status):
+            return TransientError(self._kinds.busy, message, status=reply.status, wait_s=reply.retry_after_s)
+        return RolloutError(self._kinds.refused, message, status=reply.status, terminal=True)
+
+    def is_hopeless(self, reply: Reply, status: int) -> bool:
+        """Whether every other request would be refused, too."""
+        del reply
+        return status in _HOPELESS and not self.succeeded
+
+    def with_fix(self, message: str, path: str, status: int) -> str:
+        """The message of a refusal that is hopeless, with what to do."""
+        raise NotImplementedError
+
+    def without_secret(self, text: str) -> str:
+        """The text without what must not be shown."""
+        return text
 
     async def close(self) -> None:
         await self._client.aclose()
@@ -151,20 +186,20 @@ class Transport:
             ):
                 return _reply(response, await self._read(response))
         except (TimeoutError, httpx2.TimeoutException):
-            raise TransientError(self._kind, f"{self.who} did not answer in {self._timeout_s:g} s") from None
+            raise TransientError(self._kinds.broken, f"{self.who} did not answer in {self._timeout_s:g} s") from None
         except httpx2.ConnectError as error:
-            raise UnreachableError(self._kind, f"{self.who} can't be reached: {_why(error)}") from None
+            raise UnreachableError(self._kinds.broken, f"{self.who} can't be reached: {_why(error)}") from None
         except (httpx2.InvalidURL, httpx2.UnsupportedProtocol, httpx2.LocalProtocolError, UnicodeError) as error:
             raise CollectError(f"can't send a request to {self.who}: {_why(error)}") from None
         except httpx2.HTTPError as error:
-            raise TransientError(self._kind, f"the connection to {self.who} broke: {_why(error)}") from None
+            raise TransientError(self._kinds.broken, f"the connection to {self.who} broke: {_why(error)}") from None
 
     async def _read(self, response: httpx2.Response) -> bytes:
         body = bytearray()
         async for chunk in response.aiter_bytes():
             body += chunk
             if len(body) > _LARGEST:
-                raise TransientError(self._kind, f"{self.who} sent more than {_LARGEST // 2**20} MiB")
+                raise TransientError(self._kinds.broken, f"{self.who} sent more than {_LARGEST // 2**20} MiB")
         return bytes(body)
 
 
