@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from evaluator.interop.agentfly.execution import LIMITS, run
 from evaluator.interop.agentfly.observed_behaviour import is_observed, observed_source, observed_text
 from evaluator.interop.agentfly.specs import PythonSandboxSpec, ResourceSpec
-from evaluator.interop.thread_pool import in_pool_thread
+from evaluator.interop.program_run import start_sandbox
 from evaluator.model import Limits
-from evaluator.workers.single import warm_up
 
 
 class CodeError(Exception):
@@ -34,7 +31,7 @@ class PythonSandboxEnv:
 
     async def start(self) -> None:
         """Starts a sandbox. Raises `SandboxUnavailable`."""
-        await in_pool_thread(warm_up)
+        await start_sandbox()
         self._started = True
 
     async def reset(self, *_: object, **__: object) -> str:
@@ -51,8 +48,8 @@ class PythonSandboxEnv:
         if not self._started:
             raise RuntimeError("the environment is not started: await its start() first")
         if is_observed() and isinstance(code, str):
-            return observed_text(await in_pool_thread(partial(run, observed_source(code), self._limits)))
-        done = await in_pool_thread(partial(run, code, self._limits))
+            return observed_text(await run(observed_source(code), self._limits))
+        done = await run(code, self._limits)
         if done.error is not None:
             raise CodeError(done.error)
         return done.output

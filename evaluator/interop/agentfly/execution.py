@@ -40,8 +40,8 @@ class Run(msgspec.Struct, frozen=True):
     """Whether it exceeded the CPU time limit."""
 
 
-def run(code: str, limits: Limits = LIMITS) -> Run:
-    """Runs a script; blocks, also while all sandboxes are in use.
+async def run(code: str, limits: Limits = LIMITS) -> Run:
+    """Runs a script; waits while all sandboxes are in use.
 
     Raises `SandboxUnavailable` if no sandbox starts, `SandboxFault` if it failed twice, `TypeError` if `code` is not
     `str`.
@@ -49,7 +49,7 @@ def run(code: str, limits: Limits = LIMITS) -> Run:
     if not isinstance(code, str):
         raise TypeError(f"code must be text, not {type(code).__name__}: give a program's source")
     try:
-        outcome = run_program(Program(code), "", limits)
+        outcome = await run_program(Program(code), "", limits)
     except FaultError as fault:
         raise SandboxFault(f"the sandbox failed: {fault}; run `rollscope doctor`") from fault
     error = _error(outcome)

@@ -35,7 +35,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from evaluator.interop import http_server
-from evaluator.interop.ascii_json import AsciiJSON
+from evaluator.interop.endpoints import AsciiJSON
 from evaluator.interop.nemo_gym.config import (
     ConfigError,
     ServerConfig,

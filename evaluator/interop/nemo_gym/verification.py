@@ -7,7 +7,6 @@ for `rollscope serve nemo-gym --profile`.
 
 from __future__ import annotations
 
-import asyncio
 import os
 import re
 import threading
@@ -21,7 +20,7 @@ import msgspec
 
 from evaluator.formats.nemo_gym import read_task
 from evaluator.graders import traits
-from evaluator.interop.disconnection import run_until_disconnect
+from evaluator.interop.endpoints import in_thread, until_disconnect
 from evaluator.interop.nemo_gym._spread import quantile
 from evaluator.interop.nemo_gym.code_gen_codes import codes_of
 from evaluator.interop.nemo_gym.config import ServerConfig, require_short, with_time_for_all
@@ -138,8 +137,7 @@ class Verifier:
             require_short(task, self._config)
             task = with_time_for_all(task, self._config)
             job = partial(self._graded, task, request.response, time.perf_counter())
-            begin = partial(asyncio.get_running_loop().run_in_executor, self._threads(task))
-            grade, seconds = await run_until_disconnect(begin, job)
+            grade, seconds = await until_disconnect(in_thread(self._threads(task), job))
         except RecordError as error:
             return _undecided(request, FailureKind.UNGRADABLE_TASK, str(error))
         except SandboxUnavailable as error:

@@ -58,8 +58,8 @@ class Answer(msgspec.Struct):
     files: dict[str, str] = msgspec.field(default_factory=dict)
 
 
-def run(request: Request, limits: Limits) -> Answer:
-    """Runs the program; blocks, also while all sandboxes are in use. Never raises for what the program does.
+async def run(request: Request, limits: Limits) -> Answer:
+    """Runs the program; waits while all sandboxes are in use. Never raises for what the program does.
 
     `limits`: of what the request does not set. Raises `ValueError` for unusable `files`, `fetch_files` or memory.
     """
@@ -68,7 +68,7 @@ def run(request: Request, limits: Limits) -> Answer:
     files = Files(request.files, request.fetch_files)
     program = Program(request.code, preamble=files.preamble)
     try:
-        outcome = run_program(program, request.stdin or "", _limits(request, limits))
+        outcome = await run_program(program, request.stdin or "", _limits(request, limits))
     except FAULTS as fault:
         return Answer("SandboxError", f"the sandbox failed, and the code may be right: {fault}")
     result, fetched = _result(outcome, files)
