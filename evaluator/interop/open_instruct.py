@@ -18,7 +18,7 @@ from evaluator.entry_points import names_bound, names_called
 from evaluator.formats.json_text import JsonError, decode_json
 from evaluator.given_tests import stdin_input
 from evaluator.import_headers import LIVECODEBENCH
-from evaluator.interop.reward_options import SHARE
+from evaluator.interop.program_results import SHARE
 from evaluator.model import Grade, JsonValue, Kind, Limits, Mode, RecordError, Rollout, Task, TestCase, Verdict
 from evaluator.options import Options
 from evaluator.workers.single import agrade_together

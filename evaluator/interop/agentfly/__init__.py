@@ -2,10 +2,15 @@
 
 from evaluator.interop.agentfly.code_reward import code_reward_test
 from evaluator.interop.agentfly.context import Context
-from evaluator.interop.agentfly.environment import CodeError, PythonSandboxEnv
-from evaluator.interop.agentfly.execution import SandboxFault
+from evaluator.interop.agentfly.environment import (
+    CodeError,
+    ContainerResourceSpec,
+    PythonSandboxEnv,
+    PythonSandboxSpec,
+    SandboxFault,
+    as_observed,
+)
 from evaluator.interop.agentfly.installation import install
-from evaluator.interop.agentfly.observed_behaviour import as_observed
 from evaluator.interop.agentfly.resources import AcquireTimeout, ResourceEngine
 from evaluator.interop.agentfly.rewards import (
     REWARD_REGISTRY,
@@ -18,7 +23,6 @@ from evaluator.interop.agentfly.rewards import (
     register_reward,
     reward,
 )
-from evaluator.interop.agentfly.specs import ContainerResourceSpec, PythonSandboxSpec
 from evaluator.sandbox import SandboxUnavailable
 
 __all__ = [

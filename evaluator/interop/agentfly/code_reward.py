@@ -7,11 +7,14 @@ from typing import Any
 from evaluator.extraction import extract
 from evaluator.extraction.fences import has_fence
 from evaluator.interop.agentfly.context import Context
-from evaluator.interop.agentfly.environment import CodeError, PythonSandboxEnv
-from evaluator.interop.agentfly.execution import SandboxFault
-from evaluator.interop.agentfly.observed_behaviour import is_observed
+from evaluator.interop.agentfly.environment import (
+    CodeError,
+    PythonSandboxEnv,
+    PythonSandboxSpec,
+    SandboxFault,
+    is_observed,
+)
 from evaluator.interop.agentfly.rewards import RewardDict, reward
-from evaluator.interop.agentfly.specs import PythonSandboxSpec
 from evaluator.model import Kind, Mode, Task
 from evaluator.sandbox import SandboxUnavailable
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
+from evaluator.interop.agentfly.environment import ResourceSpec
 from evaluator.interop.agentfly.resources import ResourceEngine, shared_engine
-from evaluator.interop.agentfly.specs import ResourceSpec
 
 Scope = Literal["rollout", "global"]
 

@@ -17,8 +17,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from evaluator.interop.agentfly.environment import PythonSandboxEnv
-from evaluator.interop.agentfly.specs import ResourceSpec
+from evaluator.interop.agentfly.environment import PythonSandboxEnv, ResourceSpec
 
 _NOT_HERE = ("ray", "aws", "k8s")
 

@@ -18,7 +18,7 @@ from typing import Final
 import msgspec
 
 from evaluator.extras import needs
-from evaluator.interop.agentfly.execution import ERROR_CHARACTERS, LIMITS, Run, SandboxFault, run
+from evaluator.interop.agentfly.environment import ERROR_CHARACTERS, LIMITS, Run, SandboxFault, run
 from evaluator.model import Limits
 from evaluator.sandbox import SandboxUnavailable, Status
 
