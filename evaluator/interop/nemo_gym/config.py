@@ -103,7 +103,7 @@ class ServerConfig(BaseModel):
 
     @property
     def limits(self) -> Limits:
-        """Per test case; `row_limits` sets the time for all of them."""
+        """Per test case; `with_time_for_all` sets the time for all of them."""
         seconds = self.unit_test_timeout_secs
         return Limits(wall_s=seconds, cpu_s=seconds, memory_mb=self.memory_mb, virtual_mb=max(4096, self.memory_mb))
 
