@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 from evaluator.commands.failure import CommandError, Exit
 from evaluator.commands.tables import counted, new_table, one_line, print_json, print_table
 from evaluator.interop.nemo_gym.client import Client, NoAnswerError
-from evaluator.interop.nemo_gym.server_checks import Finding, Row, Server, Status, check_server
+from evaluator.interop.nemo_gym.server_checks import Finding, Row, Server, Status, check_server, check_tools
 from evaluator.interop.nemo_gym.server_folder import (
     check_configuration,
     check_data,
@@ -28,7 +28,6 @@ from evaluator.interop.nemo_gym.server_folder import (
     rows_of_folder,
 )
 from evaluator.interop.nemo_gym.server_process import ENDS_WITHIN_S, ServerProcess, StartError
-from evaluator.interop.nemo_gym.tool_checks import check_tools
 
 _SHOWN: Final = 300
 _SQUARES: Final = Row(

@@ -119,7 +119,7 @@ def _small(system: System, options: ServerOptions) -> _Server:
     """The servers that take only a program or a completion."""
     if system == "agentfly":
         from evaluator.interop.agentfly import server as agentfly
-        from evaluator.interop.agentfly.execution import LIMITS
+        from evaluator.interop.agentfly.environment import LIMITS
 
         limits = _limits(options.config, LIMITS) if options.config else LIMITS
         server = _Server(agentfly.application(limits), agentfly.LONGEST)

@@ -18,7 +18,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from evaluator.extras import needs
-from evaluator.interop.disconnection import current_receive
+from evaluator.interop.endpoints import current_receive
 from evaluator.interop.host_names import host_name, is_loopback
 
 with needs("serve", "a server needs starlette"):

@@ -16,7 +16,7 @@ from evaluator import Grade, Task, agrade
 from evaluator.formats.harness_tests import task_of_code
 from evaluator.formats.inspect_ai import task_of_sample
 from evaluator.formats.trainer_tests import task_from
-from evaluator.interop.reward_options import LimitsLike, reward_options
+from evaluator.interop.program_results import LimitsLike, reward_options
 from evaluator.model import JsonValue, RecordError, Verdict
 from evaluator.options import Disagreements, Settings
 

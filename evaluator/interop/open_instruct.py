@@ -17,10 +17,10 @@ from evaluator import syntax
 from evaluator.formats.json_text import JsonError, decode_json
 from evaluator.given_tests import names_bound, names_called, stdin_input
 from evaluator.import_headers import LIVECODEBENCH
-from evaluator.interop.reward_options import SHARE
+from evaluator.interop.program_results import SHARE
 from evaluator.model import Grade, JsonValue, Kind, Limits, Mode, RecordError, Rollout, Task, TestCase, Verdict
 from evaluator.options import Options
-from evaluator.workers.single import grade_together
+from evaluator.workers.single import agrade_together
 
 _FAILED_S: Final = -1.0
 _SLACK_S: Final = 5.0
@@ -50,12 +50,13 @@ class UngradedError(RuntimeError):
     """The sandbox failed: there are no results."""
 
 
-def results_of_asserts(request: Request, limits: Limits) -> Results:
-    """Runs asserts, each as if it were the only one. Blocks. `limits`: of what the request does not set.
+async def results_of_asserts(request: Request, limits: Limits) -> Results:
+    """Runs asserts, each as if it were the only one. `limits`: of what the request does not set.
 
     Raises `RecordError` for tests that can't be read, `UngradedError`, `SandboxUnavailable`.
 
-        results_of_asserts(Request("def add(a, b): return a + b", ["assert add(1, 2) == 3"]), Limits()).results  # [1]
+        request = Request("def add(a, b): return a + b", ["assert add(1, 2) == 3"])
+        (await results_of_asserts(request, Limits())).results  # [1]
     """
     tests = [_statement(number, test) for number, test in enumerate(_listed(request.tests))]
     own = syntax.tree_of(request.program)
@@ -67,10 +68,10 @@ def results_of_asserts(request: Request, limits: Limits) -> Results:
         return Task(task_id=_ID, mode=Mode.ASSERT, entry_point=_entry_point(own, text), test=text)
 
     # Another verdict may be due to what an earlier assert left behind, or to another one's missing function.
-    return _results(request, limits, len(tests), task, {Verdict.PASSED, Verdict.TIME_LIMIT})
+    return await _results(request, limits, len(tests), task, {Verdict.PASSED, Verdict.TIME_LIMIT})
 
 
-def results_of_stdio(request: Request, limits: Limits) -> Results:
+async def results_of_stdio(request: Request, limits: Limits) -> Results:
     """Runs a program on inputs and compares what it prints as LiveCodeBench does. As `results_of_asserts` otherwise."""
     cases = [_case(number, test) for number, test in enumerate(_listed(request.tests))]
 
@@ -78,10 +79,10 @@ def results_of_stdio(request: Request, limits: Limits) -> Results:
         some = tuple(msgspec.structs.replace(cases[number], index=index) for index, number in enumerate(chosen))
         return Task(task_id=_ID, mode=Mode.STDIN, cases=some, preamble=LIVECODEBENCH, checker="livecodebench")
 
-    return _results(request, limits, len(cases), task, set(Verdict) - {Verdict.NOT_RUN})
+    return await _results(request, limits, len(cases), task, set(Verdict) - {Verdict.NOT_RUN})
 
 
-def _results(
+async def _results(
     request: Request, limits: Limits, count: int, task: Callable[[Sequence[int]], Task], final: Set[Verdict]
 ) -> Results:
     """Grades all tests together, and those without a final verdict once more, each apart.
@@ -90,7 +91,7 @@ def _results(
     """
     if not count:
         return Results([], [])
-    together = _grades(request, limits, [task(range(count))], count)[0]
+    [together] = await _grades(request, limits, [task(range(count))], count)
     found: dict[int, tuple[bool, float]] = {}
     if together.reward is not None and len(together.cases) == count:
         found = {
@@ -99,7 +100,7 @@ def _results(
             if case.verdict in final
         }
     others = [number for number in range(count) if number not in found]
-    apart = _grades(request, limits, [task([each]) for each in others], 1) if count > 1 else [together]
+    apart = await _grades(request, limits, [task([each]) for each in others], 1) if count > 1 else [together]
     for number, grade in zip(others, apart, strict=False):
         if grade.verdict is Verdict.UNKNOWN:
             raise RecordError(f"tests[{number}] can't be graded: {grade.error_message}")
@@ -112,14 +113,14 @@ def _results(
     )
 
 
-def _grades(request: Request, limits: Limits, tasks: Sequence[Task], count: int) -> list[Grade]:
+async def _grades(request: Request, limits: Limits, tasks: Sequence[Task], count: int) -> list[Grade]:
     """`count`: how many tests each task has."""
     seconds = request.max_execution_time
     limits = msgspec.structs.replace(limits, wall_s=seconds, cpu_s=seconds, total_s=seconds * count + _SLACK_S)
     # The reward only says that later tests count after a failure.
     options = Options(limits=limits, grader=SHARE, disagreement="fail")
     rollout = Rollout(task_id=_ID, completion=request.program, kind=Kind.FULL)
-    return grade_together([(task, rollout) for task in tasks], options)
+    return await agrade_together([(task, rollout) for task in tasks], options)
 
 
 # --- the request

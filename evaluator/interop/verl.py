@@ -18,8 +18,8 @@ from typing import Any, Literal, NamedTuple, TypedDict
 
 from evaluator import Grade, Rollout, Task
 from evaluator.formats.trainer_tests import task_from
-from evaluator.interop.reward_options import LimitsLike, reward_options
-from evaluator.model import JsonValue, RecordError, Verdict
+from evaluator.interop.program_results import LimitsLike, reward_options, ungraded
+from evaluator.model import JsonValue, RecordError
 from evaluator.options import Disagreements, Options
 from evaluator.workers.single import agrade_one, grade_together
 
@@ -156,14 +156,15 @@ class _Scoring(NamedTuple):
         return [self.score(row, next(grades) if row.pair else None) for row in rows]
 
     def score(self, row: _Row, grade: Grade | None) -> Score | float:
-        if grade is not None and grade.reward is not None:
-            return grade.reward if self.plain else _logged(grade.reward, grade)
-        problem = row.problem
-        if grade is not None:
-            problem = f"no grade ({grade.verdict}): {grade.error_message or 'no reason was given'}"
-        if self.ungraded is None:
-            raise UngradedError(f"{row.name}: {problem}")
-        return self.ungraded if self.plain else _not_graded(self.ungraded, grade, problem)
+        grade = grade or ungraded(row.problem)
+        reward, problem = grade.reward, row.problem
+        if reward is None:
+            problem = problem or f"no grade ({grade.verdict}): {grade.error_message or 'no reason was given'}"
+            if self.ungraded is None:
+                raise UngradedError(f"{row.name}: {problem}")
+        score = self.ungraded if reward is None else reward
+        assert score is not None
+        return score if self.plain else _score(score, grade, problem)
 
 
 def _scoring(
@@ -191,27 +192,15 @@ def _warn_if_misspelt(name: str) -> None:
         warnings.warn(f"the keyword {name!r} is ignored: is it {close[0]!r}?", stacklevel=4)
 
 
-def _logged(reward: float, grade: Grade) -> Score:
-    return Score(
-        score=reward,
-        acc=float(grade.passed),
-        graded=1.0,
-        pass_rate=grade.pass_rate or 0.0,
-        tests_passed=grade.tests_passed,
-        tests_total=grade.tests_total,
-        verdict=grade.verdict.value,
-        error=grade.error,
-    )
-
-
-def _not_graded(score: float, grade: Grade | None, problem: str) -> Score:
+def _score(score: float, grade: Grade, problem: str) -> Score:
+    """`problem`: why there is no grade; empty if there is one."""
     return Score(
         score=score,
-        acc=0.0,
-        graded=0.0,
-        pass_rate=0.0,
-        tests_passed=0,
-        tests_total=grade.tests_total if grade else 0,
-        verdict=(grade.verdict if grade else Verdict.UNKNOWN).value,
-        error=problem,
+        acc=float(grade.passed),
+        graded=float(not problem),
+        pass_rate=0.0 if problem else grade.pass_rate or 0.0,
+        tests_passed=0 if problem else grade.tests_passed,
+        tests_total=grade.tests_total,
+        verdict=grade.verdict.value,
+        error=problem or grade.error,
     )

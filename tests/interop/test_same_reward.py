@@ -74,7 +74,7 @@ def test_evaluators() -> None:
         assert LCBCodeGenerationEvaluator().score([code], ["q"], [row])["pass@1"] == 100 * reward, (given, code)
         if "fn_name" not in given and isinstance(given["inputs"][0], str):
             tests = [{"input": given["inputs"][0], "output": given["outputs"][0]}]
-            assert results_of_stdio(Request(code, tests), Limits()).results == [reward], (given, code)
+            assert asyncio.run(results_of_stdio(Request(code, tests), Limits())).results == [reward], (given, code)
 
 
 def test_the_published_function_takes_texts_alone() -> None:

@@ -1,24 +1,27 @@
 """AgentFly's rewards, contexts and Python environment on Rollscope's sandbox. See docs/agentfly.md."""
 
-from evaluator.interop.agentfly.code_reward import code_reward_test
-from evaluator.interop.agentfly.context import Context
-from evaluator.interop.agentfly.environment import CodeError, PythonSandboxEnv
-from evaluator.interop.agentfly.execution import SandboxFault
+from evaluator.interop.agentfly.environment import (
+    CodeError,
+    ContainerResourceSpec,
+    PythonSandboxEnv,
+    PythonSandboxSpec,
+    SandboxFault,
+    as_observed,
+)
 from evaluator.interop.agentfly.installation import install
-from evaluator.interop.agentfly.observed_behaviour import as_observed
-from evaluator.interop.agentfly.resources import AcquireTimeout, ResourceEngine
+from evaluator.interop.agentfly.resources import AcquireTimeout, Context, ResourceEngine
 from evaluator.interop.agentfly.rewards import (
     REWARD_REGISTRY,
     BaseReward,
     RewardResult,
     calculate_reward,
+    code_reward_test,
     get_reward_from_name,
     get_rewards_from_names,
     list_available_rewards,
     register_reward,
     reward,
 )
-from evaluator.interop.agentfly.specs import ContainerResourceSpec, PythonSandboxSpec
 from evaluator.sandbox import SandboxUnavailable
 
 __all__ = [

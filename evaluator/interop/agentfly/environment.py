@@ -1,15 +1,184 @@
-"""The Python environment of rewards and tools: AgentFly's methods on Rollscope's sandbox."""
+"""The Python environment of rewards and tools: AgentFly's methods and specs on Rollscope's sandbox.
+
+A script runs like `python script.py` with empty stdin.
+"""
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Protocol
 
-from evaluator.interop.agentfly.execution import LIMITS, run
-from evaluator.interop.agentfly.observed_behaviour import is_observed, observed_source, observed_text
-from evaluator.interop.agentfly.specs import PythonSandboxSpec, ResourceSpec
-from evaluator.interop.thread_pool import in_pool_thread
+import msgspec
+
+from evaluator.interop.program_run import run_program, start_sandbox
 from evaluator.model import Limits
-from evaluator.workers.single import warm_up
+from evaluator.sandbox import FaultError, Outcome, Program, Status
+
+LIMITS = Limits(wall_s=10, cpu_s=8, total_s=18, memory_mb=1024)
+"""AgentFly's. On a busy machine a script may run twice: both runs end before AgentFly's client gives up (20 s)."""
+
+OUTPUT_CHARACTERS = 16_384
+ERROR_CHARACTERS = 8_192
+
+TIMED_OUT = "Execution timed out"
+_TEXTS = {
+    Status.TIME: TIMED_OUT,
+    Status.MEMORY: "Memory limit exceeded",
+    Status.OUTPUT: "Output limit exceeded",
+}
+
+
+class SandboxFault(RuntimeError):  # noqa: N818 - a state of the machine, as `SandboxUnavailable` is
+    """The sandbox itself failed twice: this says nothing about the code, so there is no reward."""
+
+
+class Run(msgspec.Struct, frozen=True):
+    """How a script ended; `error` is None if it succeeded."""
+
+    status: Status
+    output: str
+    """Its stdout, at most 16,384 characters."""
+    error: str | None = None
+    """One line such as `NameError: name 'x' is not defined`, at most 8,192 characters."""
+    raised: bool = False
+    """Whether the error is an exception."""
+    out_of_cpu: bool = False
+    """Whether it exceeded the CPU time limit."""
+
+
+async def run(code: str, limits: Limits = LIMITS) -> Run:
+    """Runs a script; waits while all sandboxes are in use.
+
+    Raises `SandboxUnavailable` if no sandbox starts, `SandboxFault` if it failed twice, `TypeError` if `code` is not
+    `str`.
+    """
+    if not isinstance(code, str):
+        raise TypeError(f"code must be text, not {type(code).__name__}: give a program's source")
+    try:
+        outcome = await run_program(Program(code), "", limits)
+    except FaultError as fault:
+        raise SandboxFault(f"the sandbox failed: {fault}; run `rollscope doctor`") from fault
+    error = _error(outcome)
+    return Run(
+        status=outcome.status,
+        output=outcome.stdout.text()[:OUTPUT_CHARACTERS],
+        error=None if error is None else error[:ERROR_CHARACTERS],
+        raised=outcome.status in (Status.RAISED, Status.NOT_LOADED),
+        out_of_cpu=outcome.status is Status.TIME and outcome.cpu_s > limits.cpu_s,
+    )
+
+
+def _error(outcome: Outcome) -> str | None:
+    if outcome.status in _TEXTS:
+        return _TEXTS[outcome.status]
+    if outcome.status is Status.REJECTED:
+        return f"Rejected: {outcome.message}"
+    if outcome.status is Status.DIED:
+        return f"Killed: {outcome.message}"
+    if outcome.failure is not None:
+        message = outcome.message or outcome.failure.message
+        return f"{outcome.failure.type}: {message}" if message else outcome.failure.type
+    if outcome.status is not Status.ANSWERED:
+        return outcome.message
+    return f"SystemExit: {outcome.exit_status}" if outcome.exit_status else None
+
+
+_RUN = """\
+def _run(source, names):
+    try:
+        exec(compile(source, 'main.py', 'exec', dont_inherit=True), names)
+    except SystemExit as ended:
+        raise type('SystemExit', (Exception,), {'__module__': 'builtins'})(ended.code) from None
+"""
+_observed = ContextVar("observed", default=False)
+
+
+@contextmanager
+def as_observed() -> Iterator[None]:
+    """A context in which code is run and rewarded as AgentFly was observed to do, not as documented.
+
+    Holds for the current asyncio task or thread. Within it
+
+    - the output keeps its last newline;
+    - an error's text is an output, and earns 1.0; that of an exception ends with a newline;
+    - code out of CPU time gives an empty text, out of wall time `Execution timed out`, out of memory
+      `Memory limit exceeded`;
+    - `SystemExit` is an error whatever its status, `SystemExit: 0` or `SystemExit: None`, and the output is lost;
+    - a process ended by a signal, or by `os._exit` with a status other than 0, gives an empty text.
+
+    A failing sandbox still raises; the original gave 0.0.
+
+        with as_observed():
+            await code_reward_test(prediction="1 / 0", context=context)  # reward 1.0
+    """
+    token = _observed.set(True)
+    try:
+        yield
+    finally:
+        _observed.reset(token)
+
+
+def is_observed() -> bool:
+    return _observed.get()
+
+
+def observed_source(code: str) -> str:
+    """A program that runs the code, with `SystemExit` turned into an ordinary exception."""
+    return f"{_RUN}_run({code!r}, globals())\n"
+
+
+def observed_text(run: Run) -> str:
+    """The original's answer for a run."""
+    if run.error is None:
+        return run.output
+    if run.raised:
+        return f"{run.error}\n"[:ERROR_CHARACTERS]
+    silent = run.out_of_cpu or run.status in (Status.DIED, Status.ANSWERED)
+    return "" if silent else run.error
+
+
+class ResourceSpec(Protocol):
+    """The fields that Rollscope reads; AgentFly's own specs have them."""
+
+    @property
+    def category(self) -> str: ...
+
+    @property
+    def image(self) -> str | None: ...
+
+    @property
+    def max_global_num(self) -> int | None: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class ContainerResourceSpec:
+    """The kind of a resource, and how many may exist. The container's fields are for AgentFly's engine alone."""
+
+    category: str
+    image: str | None = None
+    ports: dict[str, int | None] | None = None
+    environment: dict[str, str] | None = None
+    mount: dict[str, str] | None = None
+    container_port: int | None = None
+    start_timeout: float | None = None
+    host_ip: str | None = None
+    max_global_num: int | None = None
+    """How many may exist at once, in use or free; None: unlimited."""
+
+
+PythonSandboxSpec = ContainerResourceSpec(
+    category="python_env",
+    image="reasonwang/python-http-env:latest",
+    ports={"8000/tcp": None},
+    container_port=8000,
+    start_timeout=60,
+    host_ip="127.0.0.1",
+    max_global_num=16,
+)
+"""Runs Python programs in Rollscope's sandbox. AgentFly starts the image; Rollscope never fetches it."""
 
 
 class CodeError(Exception):
@@ -34,7 +203,7 @@ class PythonSandboxEnv:
 
     async def start(self) -> None:
         """Starts a sandbox. Raises `SandboxUnavailable`."""
-        await in_pool_thread(warm_up)
+        await start_sandbox()
         self._started = True
 
     async def reset(self, *_: object, **__: object) -> str:
@@ -51,8 +220,8 @@ class PythonSandboxEnv:
         if not self._started:
             raise RuntimeError("the environment is not started: await its start() first")
         if is_observed() and isinstance(code, str):
-            return observed_text(await in_pool_thread(partial(run, observed_source(code), self._limits)))
-        done = await in_pool_thread(partial(run, code, self._limits))
+            return observed_text(await run(observed_source(code), self._limits))
+        done = await run(code, self._limits)
         if done.error is not None:
             raise CodeError(done.error)
         return done.output

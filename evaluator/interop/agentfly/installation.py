@@ -6,10 +6,8 @@ import asyncio
 import importlib
 from typing import Any
 
-from evaluator.interop.agentfly.code_reward import code_reward_test
-from evaluator.interop.agentfly.environment import CodeError, PythonSandboxEnv
-from evaluator.interop.agentfly.rewards import REWARD_REGISTRY
-from evaluator.interop.agentfly.specs import PythonSandboxSpec, ResourceSpec
+from evaluator.interop.agentfly.environment import CodeError, PythonSandboxEnv, PythonSandboxSpec, ResourceSpec
+from evaluator.interop.agentfly.rewards import REWARD_REGISTRY, code_reward_test
 
 _SOURCE = "github.com/Agent-One-Lab/AgentFly (the package agentfly on PyPI is another project)"
 

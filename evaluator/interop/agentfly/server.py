@@ -13,25 +13,21 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Final
 
 import msgspec
 
 from evaluator.extras import needs
-from evaluator.interop.agentfly.execution import ERROR_CHARACTERS, LIMITS, Run, SandboxFault, run
-from evaluator.interop.thread_pool import in_pool_thread
+from evaluator.interop.agentfly.environment import ERROR_CHARACTERS, LIMITS, Run, SandboxFault, run
 from evaluator.model import Limits
 from evaluator.sandbox import SandboxUnavailable, Status
 
 with needs("serve", "a server needs starlette and uvicorn"):
     from starlette.applications import Starlette
-    from starlette.requests import Request
     from starlette.responses import Response
     from starlette.routing import Route
 
-    from evaluator.interop.ascii_json import AsciiJSON, health
-    from evaluator.interop.disconnection import run_until_disconnect
+    from evaluator.interop.endpoints import AsciiJSON, health, posted
 
 
 LONGEST: Final = 8.0
@@ -49,17 +45,20 @@ def application(limits: Limits = LIMITS) -> Starlette:
     `evaluator.interop.http_server.serve(application(), listener, host, longest=LONGEST)`.
     """
 
-    async def execute(request: Request) -> Response:
+    async def execute(request: _Request) -> Response:
         try:
-            body = msgspec.json.decode(await request.body(), type=_Request)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            return AsciiJSON({"detail": f'give {{"code": "..."}}: {error}'}, 422)
-        try:
-            return _answer(await run_until_disconnect(in_pool_thread, partial(run, body.code, limits)))
+            return _answer(await run(request.code, limits))
         except (SandboxFault, SandboxUnavailable) as error:
             return AsciiJSON({"error": str(error)}, 503)
 
-    return Starlette(routes=[Route("/health", health), Route("/exec", execute, methods=["POST"])])
+    return Starlette(routes=[Route("/health", health), posted("/exec", _read, execute, {})])
+
+
+def _read(body: bytes) -> _Request:
+    try:
+        return msgspec.json.decode(body, type=_Request)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise ValueError(f'give {{"code": "..."}}: {error}') from None
 
 
 def _answer(done: Run) -> Response:

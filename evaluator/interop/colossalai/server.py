@@ -16,17 +16,14 @@ import msgspec
 
 from evaluator.extras import needs
 from evaluator.interop.colossalai.testing_util import report_of
-from evaluator.interop.thread_pool import in_pool_thread
 from evaluator.model import JsonValue
 from evaluator.sandbox import SandboxUnavailable
 
 with needs("serve", "a server needs starlette and uvicorn"):
     from starlette.applications import Starlette
-    from starlette.requests import Request
     from starlette.routing import Route
 
-    from evaluator.interop.ascii_json import AsciiJSON, health
-    from evaluator.interop.disconnection import run_until_disconnect
+    from evaluator.interop.endpoints import AsciiJSON, health, in_thread, posted
 
 
 LONGEST: Final = 256.0
@@ -52,31 +49,22 @@ def application(max_timeout_s: float = MAX_TIMEOUT_S) -> Starlette:
     `evaluator.interop.http_server.serve(application(), listener, host, longest=LONGEST)`.
     """
 
-    async def check(request: Request) -> AsciiJSON:
-        return await _check(request, max_timeout_s)
+    def read(body: bytes) -> Body:
+        found = msgspec.convert(json.loads(body), Body)
+        _require_lists(found)
+        found.timeout = _timeout(found.timeout, max_timeout_s)
+        return found
 
     return Starlette(
         routes=[
-            Route("/check_correctness", check, methods=["POST"]),
+            posted("/check_correctness", read, _checked, {SandboxUnavailable: 503}),
             Route("/health", health, methods=["GET"]),
         ]
     )
 
 
-async def _check(request: Request, max_timeout_s: float) -> AsciiJSON:
-    try:
-        body = msgspec.convert(json.loads(await request.body()), Body)
-        _require_lists(body)
-        timeout = _timeout(body.timeout, max_timeout_s)
-    except (ValueError, RecursionError) as error:
-        return AsciiJSON({"detail": str(error)}, 422)
-    try:
-        job = partial(report_of, body.in_outs, body.generation, timeout, run_all=False)
-        report = await run_until_disconnect(in_pool_thread, job)
-    except SandboxUnavailable as error:
-        return AsciiJSON({"detail": str(error)}, 503)
-    except ValueError as error:
-        return AsciiJSON({"detail": str(error)}, 422)
+async def _checked(body: Body) -> AsciiJSON:
+    report = await in_thread(None, partial(report_of, body.in_outs, body.generation, body.timeout, run_all=False))
     if report.faulty:
         return AsciiJSON({"detail": f"the sandbox failed: {report.error_info['error_message']}"}, 503)
     return AsciiJSON({"result": [int(code) for code in report.results], "metadata": [report.error_info]})

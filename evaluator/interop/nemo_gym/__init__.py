@@ -3,14 +3,14 @@
 from evaluator.extras import needs
 
 with needs("serve", "NeMo Gym's servers need fastapi and more"):
-    from evaluator.interop.nemo_gym.base_server import BaseResourcesServer
+    from evaluator.interop.nemo_gym.base_server import BaseResourcesServer, ToolError
     from evaluator.interop.nemo_gym.code_server import CodeResourcesServer
     from evaluator.interop.nemo_gym.config import ConfigError, ServerConfig
-    from evaluator.interop.nemo_gym.document_form import BaseVerifyRequest, BaseVerifyResponse
-    from evaluator.interop.nemo_gym.responses import ToolError
     from evaluator.interop.nemo_gym.wire import (
         AggregateMetrics,
         AggregateMetricsRequest,
+        BaseVerifyRequest,
+        BaseVerifyResponse,
         ReverifyMode,
         VerifyRequest,
         VerifyResponse,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 from typing import Final
@@ -100,37 +100,28 @@ def _without_index(row: Row) -> str:
 
 def numbers(row: Row) -> Numbers:
     """All numbers at the top level of the row and in its response's `usage`, except names that begin with `_`."""
-    found = _finite_of(row.items()) | _finite_of(_usage(row).items())
-    return {name: value for name, value in found.items() if not name.startswith("_") and name != _FLAG}
+    return {
+        name: number
+        for name, value in (*row.items(), *_usage(row).items())
+        if (number := finite(value)) is not None and not name.startswith("_") and name != _FLAG
+    }
 
 
 def account(rollout: Placed) -> dict[str, JsonValue]:
     """A rollout's entry in its task's figures, with its numbers unchanged; true and false become 1 and 0."""
     row = rollout.row
     own = {name: value for name, value in row.items() if not name.startswith("_") and name not in _NOT_IN_AN_ACCOUNT}
+    counted = {name: value for name, value in (*_usage(row).items(), *own.items()) if finite(value) is not None}
     return {
         "rollout_id": f"{rollout.task}:{rollout.repeat}",
         TASK_INDEX: rollout.task,
         ROLLOUT_INDEX: rollout.repeat,
         "reward": row.get("reward"),
-        **_numbers_of(_usage(row)),
-        **_numbers_of(own),
+        **{name: int(value) if isinstance(value, bool) else value for name, value in counted.items()},
     }
 
 
-def _usage(row: Row) -> Row:
+def _usage(row: Row) -> dict[str, JsonValue]:
     response = row.get("response")
     usage = response.get("usage") if isinstance(response, dict) else None
     return usage if isinstance(usage, dict) else {}
-
-
-def _finite_of(items: Iterable[tuple[str, JsonValue]]) -> Numbers:
-    return {name: number for name, value in items if (number := finite(value)) is not None}
-
-
-def _numbers_of(row: Row) -> dict[str, JsonValue]:
-    return {
-        name: int(value) if isinstance(value, bool) else value
-        for name, value in row.items()
-        if finite(value) is not None
-    }

@@ -1,49 +1,30 @@
-"""Mean and spread of numbers. Results that are not finite (a sum beyond the floats' range) are left out."""
+"""Statistics of numbers, in tables by name. Those that are not finite (a sum beyond the floats' range) are left out."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache, partial
+from typing import Final
 
-from evaluator.interop.nemo_gym.student_t import t95
+import numpy as np
 
-Figures = dict[str, float]
+Statistics = Mapping[str, Callable[[Sequence[float]], float]]
 
-
-def described(values: Sequence[float], rows: int) -> Figures:
-    """`mean`, `max`, `min`, `median`, `std` of the values (at least one) in `rows` rows.
-
-    `std` is the sample's: 0 for one row, and left out for one value in several rows.
-    """
-    figures = {"mean": mean_of(values), "max": max(values), "min": min(values), "median": quantile(values, 0.5)}
-    if len(values) > 1 or rows == 1:
-        figures["std"] = _deviation_of_sample(values)
-    return finite_of(figures)
+_HALVINGS: Final = 60
+_CONFIDENCE: Final = 0.95
 
 
-def spread(values: Sequence[float], error: str) -> Figures:
-    """`mean`, `median`, `std`, `min`, `max`, the standard error of the mean as `error`, and for two or more values its
-    95 % interval by Student's t, `ci_low_95` and `ci_high_95`."""
-    n = len(values)
-    mean, std = mean_of(values), _deviation_of_sample(values)
-    standard_error = std / math.sqrt(n)
-    figures = {
-        "mean": mean,
-        "median": quantile(values, 0.5),
-        "std": std,
-        "min": min(values),
-        "max": max(values),
-        error: standard_error,
-    }
-    if n > 1:
-        half = t95(n - 1) * standard_error
-        figures |= {"ci_low_95": mean - half, "ci_high_95": mean + half}
-    return finite_of(figures)
+def figures_of(values: Sequence[float], statistics: Statistics, name: str) -> dict[str, float]:
+    """The finite statistics of the values, if there are any. `name`: of a figure, with `{}` for the statistic's."""
+    found = {name.format(each): float(statistic(values)) for each, statistic in statistics.items()} if values else {}
+    return {each: value for each, value in found.items() if math.isfinite(value)}
 
 
-def quartiles(values: Sequence[float]) -> Figures:
-    """`p25` and `p75`, interpolated."""
-    return finite_of({"p25": quantile(values, 0.25), "p75": quantile(values, 0.75)})
+def quantile(values: Sequence[float], share: float) -> float:
+    """The value below which that share of the values lies, interpolated."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return float(np.quantile(values, share))
 
 
 def mean_of(values: Sequence[float]) -> float:
@@ -54,29 +35,67 @@ def mean_of(values: Sequence[float]) -> float:
         return math.inf
 
 
-def deviation_of(values: Sequence[float]) -> float:
-    """The standard deviation of a whole population."""
-    return math.sqrt(_squares(values) / len(values))
-
-
-def quantile(values: Sequence[float], share: float) -> float:
-    """The value below which that share of the values lies, interpolated."""
-    in_order = sorted(values)
-    place = (len(in_order) - 1) * share
-    below = math.floor(place)
-    low, high = in_order[below], in_order[math.ceil(place)]
-    return low + (high - low) * (place - below)
-
-
-def finite_of(figures: Figures) -> Figures:
-    """The finite ones."""
-    return {name: value for name, value in figures.items() if math.isfinite(value)}
-
-
-def _deviation_of_sample(values: Sequence[float]) -> float:
-    return math.sqrt(_squares(values) / (len(values) - 1)) if len(values) > 1 else 0.0
-
-
-def _squares(values: Sequence[float]) -> float:
+def _deviation(values: Sequence[float], fewer: int) -> float:
+    """The standard deviation of a population, or with `fewer` 1 of a sample; 0 for one value."""
     mean = mean_of(values)
-    return sum((value - mean) * (value - mean) for value in values)
+    squares = sum((value - mean) * (value - mean) for value in values)
+    return math.sqrt(squares / max(1, len(values) - fewer))
+
+
+def _standard_error(values: Sequence[float]) -> float:
+    return _deviation(values, 1) / math.sqrt(len(values))
+
+
+def _end_of_interval(values: Sequence[float], side: int) -> float:
+    """The lower or upper end of the mean's 95 % interval by Student's t; NaN for one value."""
+    n = len(values)
+    return mean_of(values) + side * t95(n - 1) * _standard_error(values) if n > 1 else math.nan
+
+
+OF_RATIOS: Final[Statistics] = {"mean": mean_of, "median": partial(quantile, share=0.5)}
+OF_TOKENS: Final[Statistics] = {**OF_RATIOS, "total": sum}
+OF_SAMPLE: Final[Statistics] = {**OF_RATIOS, "std": partial(_deviation, fewer=1), "min": min, "max": max}
+OF_TURNS: Final[Statistics] = {**OF_SAMPLE, "std": partial(_deviation, fewer=0), "p90": partial(quantile, share=0.9)}
+OF_LATENCY: Final[Statistics] = {
+    "mean": mean_of,
+    **{f"p{percent}": partial(quantile, share=percent / 100) for percent in (50, 90, 99)},
+}
+_INTERVAL: Final[Statistics] = {
+    "ci_low_95": partial(_end_of_interval, side=-1),
+    "ci_high_95": partial(_end_of_interval, side=1),
+}
+OF_REPEATS: Final[Statistics] = {**OF_SAMPLE, "se": _standard_error, **_INTERVAL}
+OF_A_REPEAT: Final[Statistics] = {
+    **OF_SAMPLE,
+    "sem": _standard_error,
+    **_INTERVAL,
+    "p25": partial(quantile, share=0.25),
+    "p75": partial(quantile, share=0.75),
+}
+
+
+@lru_cache(maxsize=1024)
+def t95(degrees: int) -> float:
+    """Student's t with P(|T| < t) = 0.95 for `degrees` of freedom, without SciPy. Raises `ValueError` below 1.
+
+    By bisection: the probability rises with the angle arctan(t / sqrt(degrees)).
+    """
+    if degrees < 1:
+        raise ValueError(f"{degrees} degrees of freedom: give 1 or more")
+    low, high = 0.0, math.pi / 2
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        if _probability(middle, degrees) < _CONFIDENCE:
+            low = middle
+        else:
+            high = middle
+    return math.sqrt(degrees) * math.tan((low + high) / 2)
+
+
+def _probability(angle: float, degrees: int) -> float:
+    """P(|T| < t): the finite sums of Abramowitz and Stegun, Handbook of Mathematical Functions, 26.7.3 and 26.7.4."""
+    cosine, sine, odd = math.cos(angle), math.sin(angle), degrees % 2
+    powers = np.arange(odd, degrees - 1, 2)
+    terms = np.cumprod([cosine if odd else 1.0, *cosine * cosine * (powers + 1) / (powers + 2)])
+    total = float(terms[: len(powers)].sum())
+    return 2 / math.pi * (angle + sine * total) if odd else sine * total

@@ -15,40 +15,163 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import math
 import os
+import re
+import secrets
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from contextvars import ContextVar
 from pathlib import Path
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, get_type_hints
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel
+from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from evaluator.interop import http_server
-from evaluator.interop.ascii_json import AsciiJSON
+from evaluator.interop.endpoints import AsciiJSON
 from evaluator.interop.nemo_gym.config import (
     ConfigError,
     ServerConfig,
     config_from_command_line,
     config_from_environment,
 )
-from evaluator.interop.nemo_gym.document_form import last_answer
 from evaluator.interop.nemo_gym.launcher import end_with_launcher
-from evaluator.interop.nemo_gym.responses import endpoint_of, verify_endpoint
-from evaluator.interop.nemo_gym.session_cookie import SessionCookie
 from evaluator.interop.nemo_gym.wire import (
+    COOKIE,
     HEALTH_PATHS,
+    STATE,
     AggregateMetrics,
     AggregateMetricsRequest,
+    BaseVerifyRequest,
     CloseSessionRequest,
+    FailureKind,
     JsonObject,
     ReverifyMode,
     SeedSessionRequest,
+    last_answer,
 )
 from evaluator.sandbox import SandboxUnavailable
+
+_ID: Final = re.compile(r"[\w.-]{1,100}", re.ASCII)
+_ATTRIBUTES: Final = "HttpOnly; Path=/; SameSite=lax"
+
+current_session: ContextVar[str] = ContextVar("current_session", default="")
+"""The session id of the current request; empty outside of a request."""
+
+
+class SessionCookie:
+    """An ASGI middleware. The id can't be guessed; whoever knows it may use the session."""
+
+    def __init__(self, app: ASGIApp, not_ours: Callable[[str], None]) -> None:
+        """`not_ours`: called with the id of a session of an earlier process."""
+        self._app = app
+        self._not_ours = not_ours
+        self._ours = secrets.token_hex(4)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        sent = Request(scope).cookies.get(COOKIE, "")
+        session = sent if _ID.fullmatch(sent) else f"{self._ours}.{secrets.token_urlsafe(24)}"
+        lost = not session.startswith(self._ours)
+        if lost:
+            self._not_ours(session)
+        current_session.set(session)
+
+        async def send_with_cookie(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                # In every answer: an agent of NeMo Gym 0.4 sends only the cookies of the last one.
+                headers.append("set-cookie", f"{COOKIE}={session}; {_ATTRIBUTES}")
+                if lost:
+                    headers.append(STATE, "lost")
+            await send(message)
+
+        await self._app(scope, receive, send_with_cookie)
+
+
+_SHOWN: Final = 500
+_TOOL_FAILED: Final = 400
+_FAILED: Final = 500
+
+Method = Callable[..., Awaitable[Any]]
+Endpoint = Callable[..., Awaitable[JSONResponse]]
+
+
+class ToolError(Exception):
+    """Raise it in a tool that can't do what the model requested: status 400; the model sees the message, one line."""
+
+
+def endpoint_of(method: Method) -> Endpoint:
+    """The endpoint of a method. An exception goes into `error`, which the model sees: status 400 for a `ToolError`,
+    else 500."""
+
+    async def endpoint(*args: Any, **kwargs: Any) -> JSONResponse:
+        try:
+            return AsciiJSON(_as_dict(await method(*args, **kwargs)))
+        except ToolError as error:
+            return AsciiJSON({"error": str(error)}, status_code=_TOOL_FAILED)
+        except Exception as error:
+            return AsciiJSON({"error": repr(error)[:_SHOWN]}, status_code=_FAILED)
+
+    return _with_parameters_of(method, endpoint)
+
+
+def verify_endpoint(verify: Method) -> Endpoint:
+    """The endpoint of `verify`. If it raises or its reward is not finite, the answer is a masked rollout, since an
+    error status would end the whole collection."""
+
+    async def endpoint(body: Any) -> JSONResponse:
+        try:
+            answer = _as_dict(await verify(body))
+            if not isinstance(answer, dict):
+                raise TypeError(f"verify returned {type(answer).__name__}: return a BaseVerifyResponse")
+            reward = answer.get("reward")
+            if not isinstance(reward, int | float) or not math.isfinite(reward):
+                raise ValueError(f"verify returned the reward {reward!r}: return a finite number")
+            return AsciiJSON(answer)
+        except Exception as error:
+            return AsciiJSON(_masked(body, repr(error)))
+
+    return _with_parameters_of(verify, endpoint, otherwise=BaseVerifyRequest)
+
+
+def _with_parameters_of(method: Method, endpoint: Endpoint, otherwise: object = Any) -> Endpoint:
+    """The endpoint with the method's parameters, for FastAPI; `otherwise` is the type of a body without annotation."""
+    hints = {"body": otherwise} | {name: hint for name, hint in get_type_hints(method).items() if hint is not Any}
+    parameters = [
+        parameter.replace(annotation=hints.get(name, parameter.annotation))
+        for name, parameter in inspect.signature(method).parameters.items()
+    ]
+    endpoint.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    endpoint.__name__ = method.__name__
+    endpoint.__doc__ = method.__doc__
+    return endpoint
+
+
+def _as_dict(answer: Any) -> Any:
+    return answer.model_dump() if isinstance(answer, BaseModel) else answer
+
+
+def _masked(body: Any, reason: str) -> dict[str, Any]:
+    sent = body.model_dump() if isinstance(body, BaseModel) else {}
+    return {
+        **sent,
+        "reward": 0.0,
+        "mask_sample": True,
+        "failure_kind": FailureKind.VERIFIER_ERROR.value,
+        "failure_reason": reason[:_SHOWN],
+        "verdict": "unknown",
+    }
+
 
 _NOT_TOOLS: Final = {"seed_session", "verify", "aggregate_metrics", "close_session", "started", "closed"}
 _OWN_ENDPOINTS: Final = ("seed_session", "aggregate_metrics", "close_session")

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import sys
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from typing import Final, TypeVar
+from typing import Final
 
 from evaluator.graders import get_grader
-from evaluator.interop.disconnection import run_until_disconnect
-from evaluator.interop.nemo_gym.base_server import BaseResourcesServer
+from evaluator.interop.endpoints import until_disconnect
+from evaluator.interop.nemo_gym.base_server import BaseResourcesServer, ToolError, current_session
 from evaluator.interop.nemo_gym.config import ServerConfig
-from evaluator.interop.nemo_gym.responses import ToolError
-from evaluator.interop.nemo_gym.session_cookie import current_session
 from evaluator.interop.nemo_gym.tools import Tools
 from evaluator.interop.nemo_gym.verification import Verifier
 from evaluator.interop.nemo_gym.wire import (
@@ -28,8 +23,6 @@ from evaluator.interop.nemo_gym.wire import (
     VerifyResponse,
 )
 from evaluator.workers.single import warm_up
-
-Result = TypeVar("Result")
 
 _IDLE_CHECK_S: Final = 30
 
@@ -47,7 +40,6 @@ class CodeResourcesServer(BaseResourcesServer):
         super().__init__(config, server_client)
         self.verifier = Verifier(self.config)
         self._tools = Tools(self.config)
-        self._threads = ThreadPoolExecutor(len(os.sched_getaffinity(0)) + 4, "rollscope-tool")
         self._housekeeping: asyncio.Task[None] | None = None
 
     async def seed_session(self, body: SeedSessionRequest) -> dict[str, str]:
@@ -59,26 +51,24 @@ class CodeResourcesServer(BaseResourcesServer):
         row = body.task_data if body.task_data is not None else dict(body.model_extra or {})
         name, sessions = body.resources_session_id, self._tools.sessions
         if name is None:
-            await self._in_thread(lambda: sessions.seed(session, row))
-        elif not await self._in_thread(lambda: sessions.seed_named(name, session, row)):
+            await self._tools.in_thread(lambda: sessions.seed(session, row))
+        elif not await self._tools.in_thread(lambda: sessions.seed_named(name, session, row)):
             raise ToolError(f"the session {name} was closed: start another")
         return await super().seed_session(body)
 
     async def close_session(self, body: CloseSessionRequest) -> dict[str, str]:
         """Ends a rollout and its interpreter."""
         name, session, sessions = body.resources_session_id, current_session.get(), self._tools.sessions
-        await self._in_thread(lambda: sessions.close_named(name) if name is not None else sessions.close(session))
+        await self._tools.in_thread(lambda: sessions.close_named(name) if name is not None else sessions.close(session))
         return await super().close_session(body)
 
     async def execute_code(self, body: ExecuteCodeRequest) -> ExecuteCodeResponse:
         """Run a Python program, and see what it prints. With `keep_state`, the next one has its names."""
-        session = current_session.get()
-        return await run_until_disconnect(self._in_thread, lambda: self._tools.execute_code(session, body))
+        return await until_disconnect(self._tools.execute_code(current_session.get(), body))
 
     async def run_tests(self, body: RunTestsRequest) -> RunTestsResponse:
         """Run a program on the task's public test cases."""
-        session = current_session.get()
-        return await run_until_disconnect(self._in_thread, lambda: self._tools.run_tests(session, body))
+        return await until_disconnect(self._tools.run_tests(current_session.get(), body))
 
     async def verify(self, body: VerifyRequest) -> VerifyResponse:
         """Grades the response by the row's tests, or as `grader` says. If it can't, the answer is a masked rollout."""
@@ -99,7 +89,6 @@ class CodeResourcesServer(BaseResourcesServer):
             self._housekeeping.cancel()
         self.verifier.close()
         self._tools.close()
-        self._threads.shutdown(wait=False, cancel_futures=True)
         if self.verifier.profile is not None:
             print(self.verifier.profile.table(), file=sys.stderr, flush=True)
             print(self.verifier.profile.json(), flush=True)
@@ -107,7 +96,4 @@ class CodeResourcesServer(BaseResourcesServer):
     async def _end_idle(self) -> None:
         while True:
             await asyncio.sleep(_IDLE_CHECK_S)
-            await self._in_thread(self._tools.sessions.close_idle)
-
-    async def _in_thread(self, job: Callable[[], Result]) -> Result:
-        return await asyncio.get_running_loop().run_in_executor(self._threads, job)
+            await self._tools.in_thread(self._tools.sessions.close_idle)

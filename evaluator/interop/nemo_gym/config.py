@@ -19,7 +19,7 @@ from evaluator.extras import MissingExtraError
 from evaluator.graders import GraderError, get_grader
 from evaluator.graders.spec import anchored
 from evaluator.interop.host_names import host_name
-from evaluator.model import Limits
+from evaluator.model import Limits, RecordError, Task
 from evaluator.options import Disagreements, Options, Unverified
 
 CONFIG_DICT: Final = "NEMO_GYM_CONFIG_DICT"
@@ -103,7 +103,7 @@ class ServerConfig(BaseModel):
 
     @property
     def limits(self) -> Limits:
-        """Per test case; `row_limits` sets the time for all of them."""
+        """Per test case; `with_time_for_all` sets the time for all of them."""
         seconds = self.unit_test_timeout_secs
         return Limits(wall_s=seconds, cpu_s=seconds, memory_mb=self.memory_mb, virtual_mb=max(4096, self.memory_mb))
 
@@ -235,3 +235,26 @@ def _of_server(content: dict[str, object], name: str | None, where: str) -> dict
         raise ConfigError(f"{where}: no resources server is called {name!r} (known: {known}): set {CONFIG_PATH}")
     fields = next(iter(instances[name].values()))
     return {**(fields if isinstance(fields, dict) else {}), "name": name}
+
+
+_SLACK_S: Final = 5
+
+
+def with_time_for_all(task: Task, config: ServerConfig) -> Task:
+    """The task with code_gen's time for all test cases, unless the row sets its own."""
+    if task.limits is None or "total_s" not in task.limits:
+        task.limits = {**(task.limits or {}), "total_s": _total_s(config.unit_test_timeout_secs, task)}
+    return task
+
+
+def require_short(task: Task, config: ServerConfig) -> None:
+    """Raises `RecordError` if a row sets more time than the server allows."""
+    most = max(config.max_timeout_secs, config.unit_test_timeout_secs)
+    for name, seconds in (("wall_s", most), ("cpu_s", most), ("total_s", _total_s(most, task))):
+        wanted = (task.limits or {}).get(name, 0)
+        if wanted > seconds:
+            raise RecordError(f"limits.{name} is {wanted:g}, above {seconds:g}: see the server's max_timeout_secs")
+
+
+def _total_s(seconds: float, task: Task) -> float:
+    return (seconds + 1) * max(1, len(task.cases)) + _SLACK_S

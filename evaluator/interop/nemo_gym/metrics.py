@@ -17,22 +17,34 @@ as `mean/mask_sample`. They have no coverage, no figures by or across repeats, n
 
 from __future__ import annotations
 
+import json
+import math
 import re
+import statistics
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import groupby
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate, groupby
 from operator import attrgetter
 from typing import Final
 
 from pydantic import JsonValue
 
-from evaluator.interop.nemo_gym import _pass_at_k
-from evaluator.interop.nemo_gym._perf_summary import perf_summary
-from evaluator.interop.nemo_gym._rollout_numbers import Placed, Row, account, is_measured, numbers, placed
-from evaluator.interop.nemo_gym._spread import described, quartiles, spread
+from evaluator import metrics
+from evaluator.interop.nemo_gym import _spread
+from evaluator.interop.nemo_gym._rollout_numbers import Placed, Row, account, finite, is_measured, numbers, placed
+from evaluator.interop.nemo_gym._spread import figures_of
 from evaluator.interop.nemo_gym.wire import AGENT_REF, ROLLOUT_INDEX, TASK_INDEX, AggregateMetrics, JsonObject
 
+_SCORES: Final = ("accuracy", "no_answer")
+"""The shares of right rollouts, whose reward is above 0, and of those without code. In percent."""
+_WITHIN_TASKS: Final = "/avg_sample_std_dev"
+"""The mean over tasks of the standard deviation of their first k rollouts; not in percent, and not of subsets."""
+_CODE: Final = "extracted_model_code"
 _HEADLINES: Final = ("pass@1[avg-of-{}]", "pass@{}", "majority@{}")
 _TOKENS: Final = ("mean/input_tokens", "mean/output_tokens")
+_PERFORMANCE_TOKENS: Final = ("prompt_tokens", "cached_prompt_tokens", "completion_tokens", "reasoning_tokens")
 _ENDS_OF_SPREADS: Final = (
     *("max", "min", "median", "p5", "p25", "p75", "p95"),
     *("ci_low_95", "ci_high_95", "ci_lower", "ci_upper", "_ng_attempt_index"),
@@ -55,7 +67,7 @@ def aggregate(responses: Sequence[Mapping[str, JsonValue]]) -> AggregateMetrics:
     rollouts = placed(responses)
     measured = [rollout for rollout in rollouts if is_measured(rollout.row)]
     coverage = _coverage(rollouts, measured)
-    performance = perf_summary(responses)
+    performance = _perf_summary([rollout.row for rollout in rollouts])
     if not measured:
         return AggregateMetrics(agent_metrics={**coverage}, key_metrics={**coverage}, perf_summary=performance)
     tasks = _by_task(measured)
@@ -86,11 +98,7 @@ def compute_metrics(tasks: Sequence[Sequence[Row]]) -> JsonObject:
     measured = [kept for task in tasks if (kept := [row for row in task if is_measured(row)])]
     if not measured:
         return {}
-    return {
-        **_pass_at_k.of_tasks(measured),
-        **_pass_at_k.deviations(measured),
-        **_pass_at_k.by_difficulty(measured),
-    }
+    return {**_of_tasks(measured), **_by_difficulty(measured)}
 
 
 def key_metrics(agent_metrics: Mapping[str, JsonValue]) -> JsonObject:
@@ -153,10 +161,12 @@ def _columns(rollouts: Iterable[Placed]) -> dict[str, list[float]]:
 
 
 def _described(rollouts: Sequence[Placed]) -> dict[str, float]:
+    """The spread of each number; without `std` for one value in several rollouts."""
     return {
-        f"{figure}/{name}": value
+        figure: value
         for name, values in _columns(rollouts).items()
-        for figure, value in described(values, len(rollouts)).items()
+        for figure, value in figures_of(values, _spread.OF_SAMPLE, f"{{}}/{name}").items()
+        if len(values) > 1 or len(rollouts) == 1 or figure != f"std/{name}"
     }
 
 
@@ -176,8 +186,7 @@ def _repeat_level(measured: Sequence[Placed]) -> list[JsonObject]:
             "missing_count": tasks - len(rollouts),
         }
         for name, values in _columns(rollouts).items():
-            figures = spread(values, "sem") | quartiles(values)
-            level |= {f"{figure}/{name}": value for figure, value in figures.items()}
+            level |= figures_of(values, _spread.OF_A_REPEAT, f"{{}}/{name}")
         levels.append(level)
     return levels
 
@@ -190,7 +199,135 @@ def _across_repeats(levels: Sequence[JsonObject]) -> dict[str, float]:
             if name.startswith("mean/") and not name.endswith(_NO_ESTIMATE) and isinstance(value, float):
                 means.setdefault(name, []).append(value)
     return {
-        f"{figure}_across_repeats/{name}": value
+        figure: value
         for name, values in means.items()
-        for figure, value in spread(values, "se").items()
+        for figure, value in figures_of(values, _spread.OF_REPEATS, f"{{}}_across_repeats/{name}").items()
     }
+
+
+def _perf_summary(rows: Sequence[Row]) -> JsonObject | None:
+    """Tokens, turns and latency of the rollouts with `ng_perf`, masked ones included; None if no rollout has it."""
+    records = [perf for row in rows if isinstance(perf := row.get("ng_perf"), dict)]
+    if not records:
+        return None
+
+    def values(field: str) -> list[float]:
+        return [value for record in records if (value := finite(record.get(field))) is not None]
+
+    with_tokens = sum(value > 0 for value in values("token_observability_coverage"))
+    pairs = [(finite(record.get("completion_tokens")), finite(record.get("num_turns"))) for record in records]
+    per_turn = [tokens / turns for tokens, turns in pairs if tokens is not None and turns is not None and turns > 0]
+    summary = {
+        "overall_observability_coverage": len(records) / len(rows),
+        "token_observability_coverage": with_tokens / len(rows),
+    }
+    for field in _PERFORMANCE_TOKENS:
+        summary |= figures_of(values(field), _spread.OF_TOKENS, f"{{}}_{field}")
+    summary |= figures_of(values("num_turns"), _spread.OF_TURNS, "{}_num_turns")
+    summary |= figures_of(per_turn, _spread.OF_RATIOS, "{}_tokens_per_turn")
+    return {**summary, **figures_of(values("total_latency_ms"), _spread.OF_LATENCY, "total_latency_{}_ms")}
+
+
+@dataclass
+class _Scored:
+    """One score (0 or 1) of each of a task's rollouts, in order, and their answers."""
+
+    values: list[int]
+    answers: list[str | None]
+    sums: list[int]
+    """Of the first, of the first two, ..."""
+
+    def average(self, k: int) -> float:
+        """Of the first k, or of all if there are fewer."""
+        n = min(k, len(self.values))
+        return self.sums[n - 1] / n
+
+    def deviation(self, k: int) -> float | None:
+        """The standard deviation of the first k, or of all if there are fewer; None for one."""
+        n = min(k, len(self.values))
+        ones = self.sums[n - 1]
+        return math.sqrt(ones * (n - ones) / (n * (n - 1))) if n > 1 else None
+
+    @cached_property
+    def majorities(self) -> list[float]:
+        """For each k, the score of the most frequent answer among the first k; the mean of tied ones; 0 without any."""
+        counts: Counter[tuple[str, int]] = Counter()
+        most = tied = score = 0
+        curve = []
+        for answer, value in zip(self.answers, self.values, strict=True):
+            if answer is not None:
+                counts[answer, value] += 1
+                count = counts[answer, value]
+                if count > most:
+                    most, tied, score = count, 1, value
+                elif count == most:
+                    tied, score = tied + 1, score + value
+            curve.append(score / tied if tied else 0.0)
+        return curve
+
+
+def _of_tasks(tasks: Sequence[Sequence[Row]]) -> JsonObject:
+    """All figures except those of subsets. `tasks`: the measured rollouts of each, at least one."""
+    runs: dict[str, JsonValue] = {}
+    figures: JsonObject = {}
+    for name in _SCORES:
+        scored = [_scored(task, name) for task in tasks]
+        longest = max(len(task.values) for task in scored)
+        by_run = [_percent([task.values[n] for task in scored if n < len(task.values)]) for n in range(longest)]
+        for k in range(1, longest + 1):
+            figures |= _at_k(scored, by_run, k, name)
+        runs[name] = [*by_run]
+    return {**figures, "per_sample_aggregate": runs}
+
+
+def _by_difficulty(tasks: Sequence[Sequence[Row]]) -> JsonObject:
+    """The figures of the tasks of each `difficulty`, taken from the first rollout that has one."""
+    subsets: dict[str, list[Sequence[Row]]] = {}
+    for task in tasks:
+        difficulty = next((value for row in task if (value := row.get("difficulty"))), None)
+        if isinstance(difficulty, str | int | float):
+            subsets.setdefault(str(difficulty), []).append(task)
+    return {
+        f"{subset}/{name}": value
+        for subset, members in subsets.items()
+        for name, value in _of_tasks(members).items()
+        if name != "per_sample_aggregate" and not name.endswith(_WITHIN_TASKS)
+    }
+
+
+def _scored(task: Iterable[Row], name: str) -> _Scored:
+    rows = list(task)
+    answers = [_answer(row.get(_CODE)) for row in rows]
+    if name == "no_answer":
+        values = [int(answer is None) for answer in answers]
+    else:
+        values = [int((finite(row.get("reward")) or 0.0) > 0) for row in rows]
+    return _Scored(values, answers, list(accumulate(values)))
+
+
+def _answer(code: JsonValue) -> str | None:
+    return code if code is None or isinstance(code, str) else json.dumps(code, sort_keys=True)
+
+
+def _at_k(scored: Sequence[_Scored], by_run: Sequence[float], k: int, name: str) -> JsonObject:
+    """`by_run`: for each n, the score of the n-th rollouts of all tasks."""
+    by_task = metrics.pass_at_k([len(task.values) for task in scored], [task.sums[-1] for task in scored], k)
+    average = f"pass@1[avg-of-{k}]/{name}"
+    figures: JsonObject = {
+        f"pass@{k}/{name}": _percent([value for value in by_task.tolist() if not math.isnan(value)]),
+        average: _percent([task.average(k) for task in scored]),
+        f"majority@{k}/{name}": _percent([task.majorities[min(k, len(task.values)) - 1] for task in scored]),
+    }
+    if k > 1:
+        across = statistics.stdev(by_run[:k])
+        within = [deviation for task in scored if (deviation := task.deviation(k)) is not None]
+        figures |= {
+            f"{average}/std_dev_across_runs": across,
+            f"{average}/std_err_across_runs": across / math.sqrt(k),
+            average + _WITHIN_TASKS: statistics.fmean(within),
+        }
+    return figures
+
+
+def _percent(shares: Sequence[float]) -> float:
+    return 100 * statistics.fmean(shares)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Final
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Final, TypeVar
 
 from evaluator.checkers import shortened
 from evaluator.formats.nemo_gym import read_task
-from evaluator.interop.nemo_gym.config import ServerConfig
-from evaluator.interop.nemo_gym.interpreter import Interpreter, answer_of
-from evaluator.interop.nemo_gym.responses import ToolError
-from evaluator.interop.nemo_gym.row_limits import require_short
-from evaluator.interop.nemo_gym.sessions import Sessions
+from evaluator.interop.endpoints import in_thread
+from evaluator.interop.nemo_gym.base_server import ToolError
+from evaluator.interop.nemo_gym.config import ServerConfig, require_short
+from evaluator.interop.nemo_gym.sessions import Interpreter, Sessions, answer_of
 from evaluator.interop.nemo_gym.wire import (
     ExecuteCodeRequest,
     ExecuteCodeResponse,
@@ -23,35 +25,46 @@ from evaluator.interop.program_run import run_program
 from evaluator.model import CaseResult, Kind, Mode, RecordError, Rollout, Task, TestCase
 from evaluator.options import Options
 from evaluator.sandbox import Program
-from evaluator.workers.single import grade_one
+from evaluator.workers.single import agrade_one
 from evaluator.workers.worker import FAULTS
+
+Result = TypeVar("Result")
 
 _SHOWN: Final = 2_000
 _LOST: Final = "What was defined before in this session is gone: the server restarted, or needed the memory.\n"
 
 
 class Tools:
-    """The tools of one server. The methods block, and are thread-safe."""
+    """The tools of one server."""
 
     def __init__(self, config: ServerConfig) -> None:
         self._config = config
         self._options = Options(limits=config.limits, checker=config.checker)
+        self._threads = ThreadPoolExecutor(len(os.sched_getaffinity(0)) + 4, "rollscope-tool")
         self.sessions = Sessions(lambda: Interpreter(config.limits), config.max_sessions, config.session_idle_secs)
 
-    def execute_code(self, session: str, request: ExecuteCodeRequest) -> ExecuteCodeResponse:
+    async def in_thread(self, job: Callable[[], Result]) -> Result:
+        """What `job` returns or raises, which may wait for an interpreter."""
+        return await in_thread(self._threads, job)
+
+    async def execute_code(self, session: str, request: ExecuteCodeRequest) -> ExecuteCodeResponse:
         """Runs a program, or the session's next piece of code. Raises `ToolError` if the sandbox fails."""
         try:
             if not request.keep_state:
-                return answer_of(run_program(Program(request.code), request.stdin, self._config.limits))
-            interpreter, lost = self.sessions.interpreter(session)
-            answer = interpreter.run(request.code, request.stdin)
+                return answer_of(await run_program(Program(request.code), request.stdin, self._config.limits))
+
+            def run() -> tuple[ExecuteCodeResponse, bool]:
+                interpreter, lost = self.sessions.interpreter(session)
+                return interpreter.run(request.code, request.stdin), lost
+
+            answer, lost = await self.in_thread(run)
         except FAULTS as error:
             raise ToolError(f"the sandbox failed, and the code may be right: {error}") from error
         if lost and answer.state == "new":
             answer.state, answer.stderr = "lost", answer.stderr + _LOST
         return answer
 
-    def run_tests(self, session: str, request: RunTestsRequest) -> RunTestsResponse:
+    async def run_tests(self, session: str, request: RunTestsRequest) -> RunTestsResponse:
         """Runs a program on the public test cases of the session's row.
 
         Raises `ToolError` if there is no row or no such test case, or the sandbox fails.
@@ -64,7 +77,7 @@ class Tools:
             task_id=task.task_id, sample_id=f"{task.task_id}#0", completion=request.code, kind=_kind(request)
         )
         try:
-            grade = grade_one(task, rollout, self._options)
+            grade = await agrade_one(task, rollout, self._options)
         except FAULTS as error:
             raise ToolError(f"the sandbox failed, and the code may be right: {error}") from error
         if grade.reward is None:
@@ -75,6 +88,7 @@ class Tools:
 
     def close(self) -> None:
         self.sessions.close_all()
+        self._threads.shutdown(wait=False, cancel_futures=True)
 
 
 def public_task(row: JsonObject, config: ServerConfig) -> Task:

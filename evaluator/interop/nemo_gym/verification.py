@@ -1,31 +1,112 @@
 """Verifies a model's response to a row, for every server of this package.
 
 There is always an answer. If nothing can be decided (the row can't be graded, or a judge or the sandbox failed),
-`mask_sample` is set and the reward is 0.0, since the protocol requires a number.
+`mask_sample` is set and the reward is 0.0, since the protocol requires a number. `VerifyProfile` is the time by stage,
+for `rollscope serve nemo-gym --profile`.
 """
 
 from __future__ import annotations
 
-import asyncio
 import os
 import re
+import threading
 import time
+from array import array
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Final
 
+import msgspec
+
 from evaluator.formats.nemo_gym import read_task
 from evaluator.graders import traits
-from evaluator.interop.disconnection import run_until_disconnect
+from evaluator.interop.endpoints import in_thread, until_disconnect
+from evaluator.interop.nemo_gym._spread import quantile
 from evaluator.interop.nemo_gym.code_gen_codes import codes_of
-from evaluator.interop.nemo_gym.config import ServerConfig
-from evaluator.interop.nemo_gym.profiling import VerifyProfile
-from evaluator.interop.nemo_gym.row_limits import require_short, with_time_for_all
+from evaluator.interop.nemo_gym.config import ServerConfig, require_short, with_time_for_all
 from evaluator.interop.nemo_gym.wire import FailureKind, JsonObject, ModelResponse, VerifyRequest, VerifyResponse
 from evaluator.model import Grade, Kind, Mode, RecordError, Rollout, Task, Verdict
 from evaluator.sandbox import SandboxUnavailable
-from evaluator.stages import measured
+from evaluator.stages import STAGES, Spent, measured
 from evaluator.workers.single import grade_one
+
+_REST: Final = "rest"
+_TOTAL: Final = "total"
+_HEADERS: Final = ("stage", "total s", "share", "mean ms", "p50 ms", "p99 ms", "n")
+
+
+class StageTime(msgspec.Struct, frozen=True, kw_only=True):
+    """The time of one stage over the `n` requests that entered it."""
+
+    stage: str
+    total_s: float
+    share: float
+    """Of the total time, 0 to 1."""
+    mean_ms: float
+    p50_ms: float
+    p99_ms: float
+    n: int
+
+
+class VerifyProfile:
+    """The durations of verified requests. `add` is thread-safe."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._seconds: dict[str, array[float]] = {name: array("d") for name in (*STAGES, _REST, _TOTAL)}
+
+    def add(self, spent: Spent, total_s: float) -> None:
+        """Adds a request: the time of its stages, and its total; the remainder is `rest`."""
+        rest = max(0.0, total_s - sum(spent.seconds.values()))
+        with self._lock:
+            for name, value in (*spent.seconds.items(), (_REST, rest), (_TOTAL, total_s)):
+                self._seconds[name].append(value)
+
+    def stages(self) -> list[StageTime]:
+        """The stages entered, in the order of `STAGES`, then `rest` and `total`; empty without requests."""
+        with self._lock:
+            seconds = {name: sorted(values) for name, values in self._seconds.items() if values}
+        whole = sum(seconds.get(_TOTAL, ())) or 1.0
+        return [
+            StageTime(
+                stage=name,
+                total_s=sum(values),
+                share=sum(values) / whole,
+                mean_ms=1000 * sum(values) / len(values),
+                p50_ms=1000 * quantile(values, 0.5),
+                p99_ms=1000 * quantile(values, 0.99),
+                n=len(values),
+            )
+            for name, values in seconds.items()
+        ]
+
+    def table(self) -> str:
+        """Aligned columns, without a final newline."""
+        rows = [_HEADERS, *map(_cells, self.stages())]
+        if len(rows) == 1:
+            return "no request was verified"
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        return "\n".join(_line(row, widths) for row in rows)
+
+    def json(self) -> str:
+        """`{"requests": n, "stages": [{"stage", "total_s", "share", "mean_ms", "p50_ms", "p99_ms", "n"}, ...]}`."""
+        stages = self.stages()
+        requests = stages[-1].n if stages else 0
+        return msgspec.json.encode({"requests": requests, "stages": stages}).decode()
+
+
+def _cells(time: StageTime) -> tuple[str, ...]:
+    milliseconds = (f"{value:,.2f}" for value in (time.mean_ms, time.p50_ms, time.p99_ms))
+    return (time.stage, f"{time.total_s:,.3f}", f"{time.share:.1%}", *milliseconds, f"{time.n:,}")
+
+
+def _line(cells: tuple[str, ...], widths: list[int]) -> str:
+    first, *others = (
+        cell.rjust(width) if place else cell.ljust(width)
+        for place, (cell, width) in enumerate(zip(cells, widths, strict=True))
+    )
+    return "  ".join((first, *others))
+
 
 _FENCES_OF_A_BLOCK: Final = 2
 _THINKING: Final = re.compile(r"</?think>")
@@ -56,8 +137,7 @@ class Verifier:
             require_short(task, self._config)
             task = with_time_for_all(task, self._config)
             job = partial(self._graded, task, request.response, time.perf_counter())
-            begin = partial(asyncio.get_running_loop().run_in_executor, self._threads(task))
-            grade, seconds = await run_until_disconnect(begin, job)
+            grade, seconds = await until_disconnect(in_thread(self._threads(task), job))
         except RecordError as error:
             return _undecided(request, FailureKind.UNGRADABLE_TASK, str(error))
         except SandboxUnavailable as error:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-import threading
+import os
 from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Final, TypeVar
@@ -24,7 +24,6 @@ import msgspec
 from evaluator.extras import needs
 from evaluator.interop import open_instruct
 from evaluator.interop.sandbox_fusion import run_code
-from evaluator.interop.thread_pool import in_pool_thread
 from evaluator.model import Limits
 from evaluator.sandbox import SandboxUnavailable
 
@@ -34,8 +33,7 @@ with needs("serve", "a server needs starlette and uvicorn"):
     from starlette.responses import Response
     from starlette.routing import Route
 
-    from evaluator.interop.ascii_json import AsciiJSON, health
-    from evaluator.interop.disconnection import run_until_disconnect
+    from evaluator.interop.endpoints import AsciiJSON, health, posted
 
 
 LONGEST: Final = 256.0
@@ -47,7 +45,7 @@ LIMITS: Final = Limits()
 _LEAST_WAIT_S: Final = 5.0
 
 Body = TypeVar("Body")
-Result = TypeVar("Result")
+Results = Callable[[open_instruct.Request, Limits], Awaitable[open_instruct.Results]]
 
 
 class BusyError(Exception):
@@ -62,39 +60,39 @@ def application(limits: Limits = LIMITS, max_timeout_s: float = MAX_TIMEOUT_S) -
     `evaluator.interop.http_server.serve(application(), listener, host, longest=LONGEST)`.
     """
 
-    async def run(request: Request) -> Response:
+    slots = asyncio.Semaphore(len(os.sched_getaffinity(0)))
+    """Leave to use a sandbox."""
+
+    async def run(request: run_code.Request) -> Response:
+        _require(max_timeout_s, run_timeout=request.run_timeout)
+        # Python compiles nothing beforehand: a client that waits for it waits for a free sandbox instead.
+        wait_s = max(request.compile_timeout, _LEAST_WAIT_S)
         try:
-            body = await _body(request, run_code.Request)
-            _require(max_timeout_s, run_timeout=body.run_timeout)
-            # Python compiles nothing beforehand: a client that waits for it waits for a free sandbox instead.
-            begin = partial(_in_time, wait_s=max(body.compile_timeout, _LEAST_WAIT_S))
-            answer = await run_until_disconnect(begin, partial(run_code.run, body, limits))
-        except (ValueError, RecursionError) as error:
-            return AsciiJSON({"detail": str(error)}, 422)
-        except BusyError as error:
-            return AsciiJSON({"detail": str(error)}, 504)
-        return _encoded(answer)
+            async with asyncio.timeout(wait_s):
+                await slots.acquire()
+        except TimeoutError:
+            raise BusyError(
+                f"no sandbox was free within {wait_s:g} s (see compile_timeout): send it again, or fewer at once"
+            ) from None
+        try:
+            return _encoded(await run_code.run(request, limits))
+        finally:
+            slots.release()
 
-    def graded(
-        results: Callable[[open_instruct.Request, Limits], open_instruct.Results],
-    ) -> Callable[[Request], Awaitable[Response]]:
-        async def grade(request: Request) -> Response:
-            try:
-                body = await _body(request, open_instruct.Request)
-                _require(max_timeout_s, max_execution_time=body.max_execution_time)
-                return _encoded(await run_until_disconnect(in_pool_thread, partial(results, body, limits)))
-            except (ValueError, RecursionError) as error:
-                return AsciiJSON({"detail": str(error)}, 422)
-            except (open_instruct.UngradedError, SandboxUnavailable) as error:
-                return AsciiJSON({"detail": str(error)}, 503)
+    def graded(path: str, results: Results) -> Route:
+        async def grade(request: open_instruct.Request) -> Response:
+            _require(max_timeout_s, max_execution_time=request.max_execution_time)
+            async with slots:
+                return _encoded(await results(request, limits))
 
-        return grade
+        refusals = {open_instruct.UngradedError: 503, SandboxUnavailable: 503}
+        return posted(path, partial(_read, open_instruct.Request), grade, refusals)
 
     return Starlette(
         routes=[
-            Route("/run_code", run, methods=["POST"]),
-            Route("/test_program", graded(open_instruct.results_of_asserts), methods=["POST"]),
-            Route("/test_program_stdio", graded(open_instruct.results_of_stdio), methods=["POST"]),
+            posted("/run_code", partial(_read, run_code.Request), run, {BusyError: 504}),
+            graded("/test_program", open_instruct.results_of_asserts),
+            graded("/test_program_stdio", open_instruct.results_of_stdio),
             Route("/v1/ping", _ping, methods=["GET"]),
             Route("/health", health, methods=["GET"]),
         ]
@@ -105,10 +103,9 @@ async def _ping(_request: Request) -> Response:
     return AsciiJSON("pong")
 
 
-async def _body(request: Request, kind: type[Body]) -> Body:
-    """Raises `ValueError`, and `RecursionError` for JSON that is nested too deeply."""
+def _read(kind: type[Body], body: bytes) -> Body:
     try:
-        fields = json.loads(await request.body())
+        fields = json.loads(body)
     except ValueError as error:
         raise ValueError(f"the body is not JSON: {error}") from None
     return msgspec.convert(fields, kind)
@@ -125,23 +122,3 @@ def _require(most: float, **timeout: float) -> None:
 
 def _encoded(answer: msgspec.Struct) -> Response:
     return AsciiJSON(msgspec.to_builtins(answer))
-
-
-async def _in_time(job: Callable[[], Result], *, wait_s: float) -> Result:
-    """Returns or raises what `job` does. Raises `BusyError` if it can't begin within `wait_s`."""
-    began = threading.Event()
-
-    def beginning() -> Result:
-        began.set()
-        return job()
-
-    running = asyncio.ensure_future(in_pool_thread(beginning))
-    try:
-        await asyncio.wait((running,), timeout=wait_s)
-        if not began.is_set():
-            raise BusyError(
-                f"no sandbox was free within {wait_s:g} s (see compile_timeout): send it again, or fewer at once"
-            )
-        return await running
-    finally:
-        running.cancel()

@@ -17,7 +17,7 @@ from evaluator.interop.agentfly import (
     install,
     reward,
 )
-from evaluator.interop.agentfly.specs import ContainerResourceSpec
+from evaluator.interop.agentfly.environment import ContainerResourceSpec
 from tests.waiting import HANG_S
 
 ANSWER = "It is:\n```python\ndef f(n):\n    return n * f(n - 1) if n else 1\nprint(f(5))\n```\nAs asked for."

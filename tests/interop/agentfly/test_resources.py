@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from evaluator.interop.agentfly import AcquireTimeout, Context, PythonSandboxSpec, ResourceEngine
-from evaluator.interop.agentfly.specs import ResourceSpec
+from evaluator.interop.agentfly.environment import ResourceSpec
 from tests.waiting import HANG_S
 
 pytestmark = pytest.mark.asyncio

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from evaluator.interop.nemo_gym import CodeResourcesServer
-from evaluator.interop.nemo_gym.session_cookie import COOKIE
+from evaluator.interop.nemo_gym.wire import COOKIE
 from tests.interop.nemo_gym.client import Client
 from tests.interop.serving import ask, in_thread
 

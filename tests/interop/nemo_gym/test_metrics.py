@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
+from evaluator.interop.nemo_gym._spread import t95
 from evaluator.interop.nemo_gym.metrics import aggregate, compute_metrics, key_metrics
-from evaluator.interop.nemo_gym.profiling import VerifyProfile
-from evaluator.interop.nemo_gym.student_t import t95
+from evaluator.interop.nemo_gym.verification import VerifyProfile
 from evaluator.stages import Spent
 
 ANSWERED = json.loads((Path(__file__).parent / "aggregate_metrics_0.7.0.json").read_text())["cases"]

@@ -2,10 +2,9 @@
 
 from evaluator.interop.nemo_gym.collecting.collector import Collected, Request, Watch, collect
 from evaluator.interop.nemo_gym.collecting.endpoint import Address, Api, address_from
-from evaluator.interop.nemo_gym.collecting.failures import CollectError
 from evaluator.interop.nemo_gym.collecting.figures import Figures
-from evaluator.interop.nemo_gym.collecting.retries import Backoff
 from evaluator.interop.nemo_gym.collecting.rows import RowSelection
+from evaluator.interop.nemo_gym.collecting.transport import Backoff, CollectError
 
 __all__ = [
     "Address",

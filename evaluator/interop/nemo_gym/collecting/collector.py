@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Protocol
@@ -13,16 +13,13 @@ import msgspec
 
 from evaluator.formats import Problem
 from evaluator.formats.json_text import decode_json
-from evaluator.interop.nemo_gym.collecting.aggregation import aggregate
-from evaluator.interop.nemo_gym.collecting.endpoint import Address, Api, ApiClient, endpoint_for
-from evaluator.interop.nemo_gym.collecting.failures import CollectError, RolloutError
-from evaluator.interop.nemo_gym.collecting.figures import Figures, figures_of
-from evaluator.interop.nemo_gym.collecting.files import Files, Output, begin, drop_settled, key_of
+from evaluator.interop.nemo_gym.collecting.endpoint import Address, Api, Endpoint
+from evaluator.interop.nemo_gym.collecting.figures import Figures, aggregate, figures_of
+from evaluator.interop.nemo_gym.collecting.files import Files, Output, begin, drop_settled
 from evaluator.interop.nemo_gym.collecting.resources import ResourcesServer
-from evaluator.interop.nemo_gym.collecting.retries import Backoff, Retries
 from evaluator.interop.nemo_gym.collecting.rollout import FAILURE_CLASS, Roller
 from evaluator.interop.nemo_gym.collecting.rows import RowSelection, materialized
-from evaluator.interop.nemo_gym.collecting.transport import encoded
+from evaluator.interop.nemo_gym.collecting.transport import Backoff, CollectError, Retries, RolloutError, encoded
 from evaluator.interop.nemo_gym.wire import JsonObject
 
 
@@ -78,16 +75,16 @@ async def collect(request: Request, watch: Watch, stop: asyncio.Event) -> Collec
         server = None
         if request.server is not None:
             server = ResourcesServer(request.server, request.timeout_s, retries)
-            stack.push_async_callback(server.transport.close)
+            stack.push_async_callback(server.close)
             await server.greet()
-        client = ApiClient(request.address, request.timeout_s, retries)
-        stack.push_async_callback(client.transport.close)
+        endpoint = Endpoint(request.address, request.api, request.timeout_s, retries)
+        stack.push_async_callback(endpoint.close)
         files = Files(request.output)
         output = begin(files, materialized(request.selection, watch.bad_row), resume=request.resume, tell=watch.notice)
         try:
             watch.begins(output.inputs, len(output.done))
-            roller = Roller(endpoint_for(request.api, client), server, request.most_turns)
-            stopped = await _all(_Collection(roller, output, watch), request.concurrency, stop)
+            roller = Roller(endpoint, server, request.most_turns)
+            stopped = not await _unless(stop, _collected(roller, output, watch, request.concurrency))
             drop_settled(files, output.done)
         except CollectError:
             output.discard_if_empty()
@@ -96,59 +93,38 @@ async def collect(request: Request, watch: Watch, stop: asyncio.Event) -> Collec
             output.close()
         has_metrics = False
         if server is not None and not stopped:
-            has_metrics = await _unless(stop, _aggregated(files, server, watch.notice)) or False
+            has_metrics = await _unless(stop, _aggregated(files, server, watch.notice))
         figures = figures_of(files, output.inputs, request.selection.repeats)
     return Collected(figures, retries.retries, time.monotonic() - started, stopped, has_metrics)
 
 
-class _Collection:
-    """Makes one rollout after another and writes it."""
+async def _collected(roller: Roller, output: Output, watch: Watch, concurrency: int) -> bool:
+    """Makes the wanted rollouts, several at a time, and writes each; then True. Raises what one of them raised."""
+    wanted = output.wanted()
 
-    def __init__(self, roller: Roller, output: Output, watch: Watch) -> None:
-        self._roller = roller
-        self._output = output
-        self._watch = watch
-        self._wanted: Iterator[bytes] = output.wanted()
-
-    async def work(self) -> None:
-        for line in self._wanted:
+    async def work() -> None:
+        for line in wanted:
             row = decode_json(line)
             assert isinstance(row, dict)
-            record = await self._roller.roll(row)
-            written = encoded(record) + b"\n"
-            if FAILURE_CLASS in record:
-                self._output.add_failure(written)
-            else:
-                self._output.add(written)
-                key = key_of(written)
-                assert key is not None
-                self._output.done.add(key)
-            self._watch.rolled(record)
+            record = await roller.roll(row)
+            output.add(encoded(record) + b"\n", failed=FAILURE_CLASS in record)
+            watch.rolled(record)
 
-
-async def _all(collection: _Collection, concurrency: int, stop: asyncio.Event) -> bool:
-    """Runs to the end or until `stop` is set; returns whether it was stopped. Raises what a worker raised."""
-    workers = {asyncio.create_task(collection.work()) for _ in range(concurrency)}
-    stopping = asyncio.create_task(stop.wait())
     try:
-        pending = {*workers, stopping}
-        while not stop.is_set() and pending != {stopping}:
-            done, pending = await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
-            for worker in done & workers:
-                worker.result()
-        return stop.is_set() and any(not worker.done() for worker in workers)
-    finally:
-        for task in (*workers, stopping):
-            task.cancel()
-        await asyncio.gather(*workers, stopping, return_exceptions=True)
+        async with asyncio.TaskGroup() as workers:
+            for _ in range(concurrency):
+                workers.create_task(work())
+    except ExceptionGroup as errors:
+        raise errors.exceptions[0] from None
+    return True
 
 
-async def _unless(stop: asyncio.Event, work: Coroutine[None, None, bool]) -> bool | None:
-    """The result of the work; None if `stop` was set before its end."""
+async def _unless(stop: asyncio.Event, work: Coroutine[None, None, bool]) -> bool:
+    """The result of the work; False if `stop` was set before its end."""
     working, stopping = asyncio.create_task(work), asyncio.create_task(stop.wait())
     try:
         await asyncio.wait({working, stopping}, return_when=asyncio.FIRST_COMPLETED)
-        return working.result() if working.done() else None
+        return working.done() and working.result()
     finally:
         working.cancel()
         stopping.cancel()

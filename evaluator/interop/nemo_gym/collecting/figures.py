@@ -1,7 +1,8 @@
-"""The figures of a collection, from its files."""
+"""The figures of a collection, from its files, and the server's own by agent, which are stored as NeMo Gym does."""
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterator
 from typing import Final
@@ -10,10 +11,13 @@ import msgspec
 import numpy as np
 
 from evaluator.formats.json_text import JsonError, decode_json
-from evaluator.interop.nemo_gym.collecting.files import Files, Key, key_of, lines_of
-from evaluator.interop.nemo_gym.wire import TASK_INDEX
+from evaluator.interop.nemo_gym.collecting.files import Files, fields_of, lines_of
+from evaluator.interop.nemo_gym.collecting.resources import ResourcesServer
+from evaluator.interop.nemo_gym.collecting.transport import encoded
+from evaluator.interop.nemo_gym.wire import AGENT_REF, ROLLOUT_INDEX, TASK_INDEX, AggregateMetrics, JsonObject
 from evaluator.metrics import Interval, known, pass_at_k_over_tasks
 from evaluator.model import JsonValue
+from evaluator.user_files import replacing
 
 _FULL_REWARD: Final = 1.0
 _CALL: Final = "function_call"
@@ -74,11 +78,9 @@ class _Line(msgspec.Struct):
 
 
 class _Failure(msgspec.Struct):
+    task: int = msgspec.field(name=TASK_INDEX)
+    rollout: int = msgspec.field(name=ROLLOUT_INDEX)
     kind: str = msgspec.field(name="_ng_failure_class", default="unknown")
-
-
-_LINES: Final = msgspec.json.Decoder(_Line)
-_FAILURES: Final = msgspec.json.Decoder(_Failure)
 
 
 def figures_of(files: Files, asked: int, repeats: int) -> Figures:
@@ -87,7 +89,7 @@ def figures_of(files: Files, asked: int, repeats: int) -> Figures:
     rewards = 0.0
     graded: Counter[int] = Counter()
     passed: Counter[int] = Counter()
-    for line in _lines(files):
+    for line in filter(None, (fields_of(raw, _Line) for raw in lines_of(files.output))):
         figures.rollouts += 1
         figures.thinking += line.reasoning_format_violation_rate not in (None, 0)
         _count_response(figures, line.response)
@@ -124,27 +126,63 @@ def _tokens(value: JsonValue) -> int:
     return value if isinstance(value, int) else 0
 
 
-def _lines(files: Files) -> Iterator[_Line]:
-    for raw in lines_of(files.output):
-        try:
-            yield _LINES.decode(raw)
-        except (msgspec.MsgspecError, UnicodeError, RecursionError):
-            try:
-                yield msgspec.convert(decode_json(raw), _Line)
-            except (JsonError, msgspec.ValidationError):
-                continue  # reported when the collection was resumed
-
-
 def _failures(files: Files) -> Counter[str]:
-    if not files.failures.exists():
-        return Counter()
-    last: dict[Key, str] = {}
-    for raw in lines_of(files.failures):
-        key = key_of(raw)
-        if key is not None:
-            last[key] = _FAILURES.decode(raw).kind
-    return Counter(last.values())
+    """The last failure of each rollout, by its class."""
+    raw = lines_of(files.failures) if files.failures.exists() else ()
+    found = filter(None, (fields_of(line, _Failure) for line in raw))
+    return Counter({(each.task, each.rollout): each.kind for each in found}.values())
 
 
 def _pass_at_k(k: int, interval: Interval) -> PassAtK:
     return PassAtK(k, known(interval.value), known(interval.low), known(interval.high), interval.n)
+
+
+_LEFT_OUT = {
+    "response", "responses_create_params", "ng_trajectory", "ng_agent_observations", "ng_model_call_capture",
+}  # fmt: skip
+_KEPT_OF_RESPONSE = ("usage", "incomplete_details")
+
+
+async def aggregate(files: Files, server: ResourcesServer) -> str | None:
+    """Writes the figures of all agents; returns one line if it could not. Raises `RolloutError`."""
+    agents: list[JsonObject] = []
+    for name, rollouts in sorted(_by_agent(files).items()):
+        answer = await server.aggregate(encoded({"verify_responses": rollouts}))
+        if answer is None:
+            return "the resources server has no /aggregate_metrics: its figures are left out"
+        figures = AggregateMetrics.model_validate(answer).model_dump(exclude_none=True)
+        agents.append({AGENT_REF: {"name": name}, **figures})
+    with replacing(files.metrics) as new:
+        new.write_text(json.dumps(agents, indent=2))
+    return None
+
+
+def _by_agent(files: Files) -> dict[str, list[JsonObject]]:
+    """The verified rollouts without prompts and answers, in the order of tasks and repeats."""
+    found: dict[str, list[JsonObject]] = {}
+    for record in _records(files):
+        reference = record.get(AGENT_REF)
+        name = reference.get("name") if isinstance(reference, dict) else None
+        found.setdefault(str(name), []).append(_stripped(record))
+    for rollouts in found.values():
+        rollouts.sort(key=lambda rollout: (rollout[TASK_INDEX], rollout[ROLLOUT_INDEX]))
+    return found
+
+
+def _records(files: Files) -> Iterator[JsonObject]:
+    for line in lines_of(files.output):
+        try:
+            record = decode_json(line)
+        except JsonError:
+            continue
+        if isinstance(record, dict) and isinstance(record.get(TASK_INDEX), int) and "reward" in record:
+            yield record
+
+
+def _stripped(record: JsonObject) -> JsonObject:
+    response = record.get("response")
+    kept: JsonObject = {name: value for name, value in record.items() if name not in _LEFT_OUT}
+    if isinstance(response, dict):
+        few = {name: response[name] for name in _KEPT_OF_RESPONSE if response.get(name) is not None}
+        kept |= {"response": few} if few else {}
+    return kept

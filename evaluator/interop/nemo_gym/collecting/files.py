@@ -9,16 +9,17 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from io import FileIO
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 import msgspec
 
 from evaluator.formats.json_text import JsonError, decode_json
 from evaluator.formats.nemo_gym_sidecars import aggregate_metrics_path, failures_path, materialized_inputs_path
-from evaluator.interop.nemo_gym.collecting.failures import CollectError
+from evaluator.interop.nemo_gym.collecting.transport import CollectError
 from evaluator.interop.nemo_gym.wire import ROLLOUT_INDEX, TASK_INDEX
 from evaluator.user_files import replacing
 
+Fields = TypeVar("Fields")
 Key = tuple[int, int]
 """Task index and rollout index, which identify a rollout."""
 
@@ -51,26 +52,21 @@ class _Numbers(msgspec.Struct):
     rollout: int = msgspec.field(name=ROLLOUT_INDEX)
 
 
-_NUMBERS: Final = msgspec.json.Decoder(_Numbers)
+def fields_of(line: bytes, kind: type[Fields]) -> Fields | None:
+    """The fields of a line, which may have NaN, a large number or half a surrogate pair; None for a malformed one."""
+    try:
+        return msgspec.json.decode(line, type=kind)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        try:
+            return msgspec.convert(decode_json(line), kind)
+        except (JsonError, msgspec.ValidationError):
+            return None
 
 
 def key_of(line: bytes) -> Key | None:
     """The rollout that a line belongs to; None for a malformed line."""
-    try:
-        numbers = _NUMBERS.decode(line)
-        return numbers.task, numbers.rollout
-    except (msgspec.MsgspecError, UnicodeError, RecursionError):
-        return _slow_key(line)
-
-
-def _slow_key(line: bytes) -> Key | None:
-    """`key_of` for a line with NaN, a large number or half a surrogate pair."""
-    try:
-        value = decode_json(line)
-    except JsonError:
-        return None
-    task, rollout = (value.get(TASK_INDEX), value.get(ROLLOUT_INDEX)) if isinstance(value, dict) else (None, None)
-    return (task, rollout) if isinstance(task, int) and isinstance(rollout, int) else None
+    numbers = fields_of(line, _Numbers)
+    return None if numbers is None else (numbers.task, numbers.rollout)
 
 
 class Output:
@@ -91,16 +87,18 @@ class Output:
             if key_of(line) not in self.done:
                 yield line
 
-    def add(self, line: bytes) -> None:
-        """Adds a rollout."""
+    def add(self, line: bytes, *, failed: bool) -> None:
+        """Adds a rollout, or a failed one."""
+        if failed:
+            if self._failures is None:
+                _repair_end(self.files.failures)
+                self._failures = _locked(self.files.failures)
+            _write(self._failures, line)
+            return
         _write(self._rollouts, line)
-
-    def add_failure(self, line: bytes) -> None:
-        """Adds a failed rollout."""
-        if self._failures is None:
-            _repair_end(self.files.failures)
-            self._failures = _locked(self.files.failures)
-        _write(self._failures, line)
+        key = key_of(line)
+        assert key is not None
+        self.done.add(key)
 
     def discard_if_empty(self) -> None:
         """Removes the files if nothing was collected, so that the same command can be repeated."""

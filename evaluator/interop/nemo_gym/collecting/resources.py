@@ -9,30 +9,26 @@ from __future__ import annotations
 import asyncio
 import math
 import re
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Final
 
 from evaluator.formats.json_text import JsonError
-from evaluator.interop.nemo_gym.collecting.failures import (
+from evaluator.interop.nemo_gym.collecting.transport import (
     CollectError,
     FailureClass,
+    Kinds,
+    Reply,
+    Retries,
     RolloutError,
     SessionLostError,
     TransientError,
-    one_line,
-)
-from evaluator.interop.nemo_gym.collecting.retries import Retries
-from evaluator.interop.nemo_gym.collecting.transport import (
-    HOPELESS,
-    Reply,
     Transport,
     UnreachableError,
     encoded,
-    is_transient,
-    reason_in,
+    one_line,
 )
-from evaluator.interop.nemo_gym.session_cookie import STATE
-from evaluator.interop.nemo_gym.wire import JsonObject, ReverifyMode
+from evaluator.interop.nemo_gym.wire import STATE, JsonObject, ReverifyMode
 from evaluator.model import JsonValue
 
 _GATEWAY: Final = (429, 502, 503, 504)
@@ -44,16 +40,19 @@ _NOT_TOOLS: Final = {
 }  # fmt: skip
 _SHOWN: Final = 120
 _CLOSES_WITHIN_S: Final = 10
+_KINDS: Final = Kinds(
+    broken=FailureClass.TRANSPORT_UNREACHABLE, busy=FailureClass.VERIFIER_ERROR, refused=FailureClass.VERIFIER_ERROR
+)
+_NOT_THERE: Final = (404, 405)
 _SERVER: Final = "the resources server"
 
 
-class ResourcesServer:
+class ResourcesServer(Transport):
     """One server, for all rollouts."""
 
     def __init__(self, address: str, timeout_s: float, retries: Retries) -> None:
         """`timeout_s`: seconds for one request; verifying may take long."""
-        kind = FailureClass.TRANSPORT_UNREACHABLE
-        self.transport = Transport(_SERVER, address, timeout_s=timeout_s, kind=kind)
+        super().__init__(_SERVER, address, timeout_s=timeout_s, kinds=_KINDS)
         self.retries = retries
         self.stateless = False
         """Whether a rollout can be verified without its session."""
@@ -61,13 +60,11 @@ class ResourcesServer:
         """How often the server was unreachable."""
         self.closes = True
         """Whether it has `/close_session`, which NeMo Gym before 0.7 has not."""
-        self.verified = False
-        """Whether it has verified a rollout."""
 
     async def greet(self) -> None:
         """Finds out whether it runs, and whether it needs sessions to verify. Raises `CollectError`."""
         try:
-            reply = await self.transport.send("GET", "/reverify_mode")
+            reply = await self.send("GET", "/reverify_mode")
         except TransientError as error:
             raise CollectError(f"--server: {error}: is it running?") from None
         self.stateless = reply.status == 200 and _value(reply) == ReverifyMode.STATELESS.value
@@ -80,48 +77,38 @@ class ResourcesServer:
 
     async def aggregate(self, body: bytes) -> JsonObject | None:
         """The figures of verified rollouts; None if the server can't make them. Raises `RolloutError`."""
-        reply = await self.retries.run(lambda: self.post("/aggregate_metrics", body))
-        if reply.status in (404, 405):
+        path = "/aggregate_metrics"
+
+        async def asked() -> Reply:
+            reply = await self.send("POST", path, body)
+            return reply if reply.status in _NOT_THERE else self.accepted(reply, path)
+
+        reply = await self.retries.run(asked)
+        if reply.status in _NOT_THERE:
             return None
         value = _value(reply)
-        if reply.status != 200 or not isinstance(value, dict):
-            raise self.refusal(reply, "/aggregate_metrics")
+        if not isinstance(value, dict):
+            raise self.refusal(reply, path)
         return value
 
-    async def post(self, path: str, content: bytes) -> Reply:
-        """One request without a session. Raises `TransientError` if a retry may succeed."""
-        return self.permanent(await self.send(path, content, {}), path)
-
-    def permanent(self, reply: Reply, path: str) -> Reply:
-        """The reply. Raises `TransientError` if a retry may give another one."""
-        if is_transient(reply.status):
-            kind, message = FailureClass.VERIFIER_ERROR, self._refused(reply, path)
-            raise TransientError(kind, message, status=reply.status, wait_s=reply.retry_after_s)
+    def accepted(self, reply: Reply, path: str) -> Reply:
+        """The reply. Raises its `refusal` if it is no success."""
+        if reply.status != 200:
+            raise self.refusal(reply, path)
         return reply
 
-    async def send(self, path: str, content: bytes, cookies: dict[str, str]) -> Reply:
-        """One request, with a reply of any status. Raises `TransientError` if there is no reply."""
+    async def send(
+        self, method: str, path: str, content: bytes = b"", cookies: Mapping[str, str] | None = None
+    ) -> Reply:
         try:
-            return await self.transport.send("POST", path, content, cookies)
+            return await super().send(method, path, content, cookies)
         except UnreachableError:
             self.ends += 1
             raise
 
-    def refusal(self, reply: Reply, path: str) -> Exception:
-        """The failure for a status that is not a success."""
-        message = self._refused(reply, path)
-        if reply.status in HOPELESS and not self.verified:
-            return CollectError(one_line(f"--server: {message}: give the address of a NeMo Gym resources server"))
-        return RolloutError(FailureClass.VERIFIER_ERROR, message, status=reply.status, terminal=True)
-
-    def malformed(self, reply: Reply, path: str) -> RolloutError:
-        """The failure for a malformed reply."""
-        shown = one_line(reply.text[: 8 * _SHOWN], _SHOWN)
-        message = f"{self.transport.who} sent a malformed reply to {path}, not a verified rollout: {shown!r}"
-        return RolloutError(FailureClass.VERIFIER_ERROR, message, status=reply.status)
-
-    def _refused(self, reply: Reply, path: str) -> str:
-        return f"{self.transport.who} answered {reply.status} to {path}: {reason_in(reply)}"
+    def with_fix(self, message: str, path: str, status: int) -> str:
+        del path, status
+        return f"--server: {message}: give the address of a NeMo Gym resources server"
 
 
 class Session:
@@ -141,10 +128,8 @@ class Session:
         """Starts it, or starts it again if nothing was done in it."""
         self._cookies, self._in_doubt = {}, True
         ends = self._server.ends
-        reply = await self._server.post("/seed_session", encoded(self._row))
-        if reply.status != 200:
-            raise self._server.refusal(reply, "/seed_session")
-        self._cookies |= reply.cookies
+        reply = await self._server.send("POST", "/seed_session", encoded(self._row))
+        self._cookies |= self._server.accepted(reply, "/seed_session").cookies
         self._ends_before, self._in_doubt = ends, False
 
     async def call(self, name: str, arguments: JsonValue) -> str:
@@ -164,12 +149,12 @@ class Session:
         content = encoded(self._row | {"response": response})
         reply = await self._server.retries.run(lambda: self._verified(content))
         value = _value(reply)
-        if reply.status != 200:
-            raise self._server.refusal(reply, "/verify")
         reward = value.get("reward") if isinstance(value, dict) else None
         if not isinstance(value, dict) or not isinstance(reward, int | float) or not math.isfinite(reward):
-            raise self._server.malformed(reply, "/verify")
-        self._server.verified = True
+            shown = one_line(reply.text[: 8 * _SHOWN], _SHOWN)
+            message = f"{self._server.who} sent a malformed reply to /verify, not a verified rollout: {shown!r}"
+            raise RolloutError(FailureClass.VERIFIER_ERROR, message, status=reply.status)
+        self._server.succeeded = True
         return value | {"reward": float(reward)}
 
     async def close(self) -> None:
@@ -178,8 +163,8 @@ class Session:
             return
         with suppress(RolloutError, TimeoutError):
             async with asyncio.timeout(_CLOSES_WITHIN_S):
-                reply = await self._server.send("/close_session", b"{}", self._cookies)
-                self._server.closes = reply.status not in (404, 405)
+                reply = await self._server.send("POST", "/close_session", b"{}", self._cookies)
+                self._server.closes = reply.status not in _NOT_THERE
 
     async def _called(self, path: str, content: bytes) -> Reply:
         await self._begin_again_if_lost()
@@ -191,7 +176,7 @@ class Session:
     async def _verified(self, content: bytes) -> Reply:
         if not self._server.stateless:
             await self._begin_again_if_lost()
-        return self._server.permanent(await self._send("/verify", content), "/verify")
+        return self._server.accepted(await self._send("/verify", content), "/verify")
 
     async def _begin_again_if_lost(self) -> None:
         if not self._in_doubt and self._server.ends == self._ends_before:
@@ -202,7 +187,7 @@ class Session:
 
     async def _send(self, path: str, content: bytes) -> Reply:
         try:
-            reply = await self._server.send(path, content, self._cookies)
+            reply = await self._server.send("POST", path, content, self._cookies)
         except TransientError:
             self._in_doubt = True
             raise

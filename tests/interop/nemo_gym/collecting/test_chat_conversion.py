@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from evaluator.interop.nemo_gym.collecting.chat_conversion import ConversionError, chat_request, response_of
-from evaluator.interop.nemo_gym.collecting.conversation import _whole
+from evaluator.interop.nemo_gym.collecting.rollout import _whole
 
 
 def asked(*items: dict[str, Any], **params: Any) -> dict[str, Any]:
