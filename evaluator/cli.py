@@ -100,7 +100,7 @@ def grade(
     """Grade rollouts and keep the grades as a run."""
     from evaluator.commands import grader_option, grading, preamble_option
     from evaluator.file_grading import grade_file
-    from evaluator.formats.readings import map_of
+    from evaluator.formats.dataset import map_of
     from evaluator.formats.sources import resolve
     from evaluator.options import Options, Settings, limits_of
 

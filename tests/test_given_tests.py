@@ -6,7 +6,7 @@ import pytest
 
 from evaluator import long_numbers
 from evaluator.formats import apps, livecodebench, nemo_gym
-from evaluator.formats.trainer_tests import task_from
+from evaluator.formats.tests_alone import task_from
 from evaluator.given_tests import About, cases_from
 from evaluator.graders.lint import lint
 from evaluator.model import Mode, Rollout, Task, TestCase
@@ -148,7 +148,7 @@ def test_some_lines_with_carriage_returns_are_named_as_the_cause_and_before(work
 
 
 def test_both_readings_stay_when_a_task_is_written_as_a_native_row() -> None:
-    from evaluator.formats.native_writer import task_row
+    from evaluator.formats.writers import task_row
 
     task = task_from({"fn_name": "f", "inputs": [[1]], "outputs": [[3]]}, "1")
     assert Task.from_row(task_row(task)).cases == task.cases == (TestCase(0, "1", "[3]", "3"),)

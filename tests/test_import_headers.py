@@ -10,7 +10,7 @@ import pytest
 from evaluator import Limits, grade
 from evaluator.commands.preamble_option import preamble_text
 from evaluator.formats import apps, colossalai, livecodebench, nemo_gym
-from evaluator.formats.nemo_gym_writer import task_row
+from evaluator.formats.nemo_gym_files import task_row
 from evaluator.import_headers import COLOSSALAI, CONTEST, LIVECODEBENCH, names
 from evaluator.interop.verl import compute_score
 from evaluator.model import Grade, JsonValue, Task, Verdict

@@ -12,7 +12,7 @@ from evaluator.formats._recorded import verdict_of_truth
 from evaluator.formats.fields import unpacked
 from evaluator.formats.native import ROLLOUT_FIELDS
 from evaluator.formats.registry import Claim, Fields, known_formats
-from evaluator.formats.trainer_tests import COLUMNS, task_from
+from evaluator.formats.tests_alone import COLUMNS, task_from
 from evaluator.model import JsonValue, Mode, RecordError, Task, Verdict
 
 _MOST_NUMBERS = 64

@@ -19,7 +19,7 @@ from evaluator.formats.container_kinds import ContainerKind, Row, known_containe
 from evaluator.formats.csv_rows import delimiter_of, read_csv
 from evaluator.formats.json_list import ListDamage, ListElement, split_json
 from evaluator.formats.problems import FormatError, Problem, one_line, snippet_of
-from evaluator.formats.source import FileLike, Source, source_of
+from evaluator.formats.sources import FileLike, Source, source_of
 
 MAX_ROW_BYTES = 32 * 1024 * 1024
 """A longer row is reported and skipped; no more than this of it is held in memory."""

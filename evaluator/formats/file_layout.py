@@ -13,7 +13,7 @@ from evaluator.formats.mapped import renamed
 from evaluator.formats.problems import FormatError
 from evaluator.formats.registry import Claim, Fields, Format, Role, Unwrap, format_named, known_formats, known_unwraps
 from evaluator.formats.rows import Row, read_rows
-from evaluator.formats.source import FileLike, Source, source_of
+from evaluator.formats.sources import FileLike, Source, source_of
 from evaluator.model import RecordError, Rollout, Task
 
 _LOOKED_AT = 100

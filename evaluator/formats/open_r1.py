@@ -12,7 +12,7 @@ from evaluator.formats import _chat as chat
 from evaluator.formats import _trainer_rows as trainer
 from evaluator.formats import fields as field
 from evaluator.formats.registry import Claim, Fields, Format
-from evaluator.formats.trainer_tests import task_from
+from evaluator.formats.tests_alone import task_from
 from evaluator.model import RecordError, Task
 
 _PROMPTS = ("prompt", "problem", "problem_statement", "question")

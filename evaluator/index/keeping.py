@@ -11,7 +11,7 @@ from pathlib import Path
 
 from evaluator.formats.loader import load_samples
 from evaluator.formats.problems import Problem
-from evaluator.formats.source import Source as NamedFile
+from evaluator.formats.sources import Source as NamedFile
 from evaluator.index.rows_of import KeptRow
 from evaluator.index.state import FileState, RolloutSource
 from evaluator.runs.schema import encoded

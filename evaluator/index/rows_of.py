@@ -14,7 +14,7 @@ from evaluator.formats.file_layout import FileLayout, layout_of, rollouts_of, sa
 from evaluator.formats.problems import Problem
 from evaluator.formats.registry import Fields, Role
 from evaluator.formats.rows import decoded
-from evaluator.formats.source import Source as NamedFile
+from evaluator.formats.sources import Source as NamedFile
 from evaluator.model import RecordError, Rollout
 
 

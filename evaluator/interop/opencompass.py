@@ -18,7 +18,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from evaluator.formats import humaneval
-from evaluator.formats.harness_tests import task_of_code
+from evaluator.formats.tests_alone import task_of_code
 from evaluator.interop.program_results import grades_of, mean_pass_at_k, result_of, results_of, task_or_problem
 from evaluator.model import Grade, JsonValue, Limits, Task, Verdict
 

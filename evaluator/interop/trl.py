@@ -14,7 +14,7 @@ from typing import Final
 
 import msgspec
 
-from evaluator.formats.trainer_tests import COLUMNS, task_from
+from evaluator.formats.tests_alone import COLUMNS, task_from
 from evaluator.interop.reward_options import LimitsLike, reward_options
 from evaluator.model import Grade, JsonValue, RecordError, Rollout, Task, Verdict, brief
 from evaluator.options import Disagreements

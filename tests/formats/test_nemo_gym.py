@@ -12,7 +12,7 @@ import pytest
 from evaluator.formats import load_rollouts, load_tasks, sniff
 from evaluator.formats.dataset import load_dataset
 from evaluator.formats.nemo_gym import output_text, prompt_of, read_task
-from evaluator.formats.nemo_gym_sidecars import failures_path, materialized_inputs_path, read_failures
+from evaluator.formats.nemo_gym_files import failures_path, materialized_inputs_path, read_failures
 from evaluator.model import Kind, Mode, RecordError
 
 Read = Callable[..., tuple[str, list[Any], list[str]]]

@@ -13,7 +13,7 @@ import msgspec
 
 from evaluator.formats import FormatError, Problem
 from evaluator.formats.containers import open_container
-from evaluator.formats.nemo_gym_writer import DEFAULT_AGENT, task_row
+from evaluator.formats.nemo_gym_files import DEFAULT_AGENT, task_row
 from evaluator.formats.rows import Row, read_rows
 from evaluator.interop.nemo_gym.collecting.failures import CollectError
 from evaluator.interop.nemo_gym.collecting.transport import encoded
