@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 
 from evaluator.formats import fields as field
 from evaluator.formats._code_fields import mode_of_test
-from evaluator.formats._compression import decompressed
+from evaluator.formats.compression import unpacked_field
 from evaluator.formats.fields import Fields
 from evaluator.formats.json_text import JsonError, decode_json
 from evaluator.import_headers import LIVECODEBENCH
@@ -80,7 +80,7 @@ def _unit_tests(metadata: Mapping[str, JsonValue]) -> Row:
 def _unpacked(packed: str) -> Mapping[str, JsonValue]:
     name, fix = f"{_UNIT_TESTS}.packed", "pack the JSON of inputs and outputs"
     try:
-        value = decode_json(decompressed(packed, name, fix))
+        value = decode_json(unpacked_field(packed, name, fix))
     except JsonError as error:
         raise RecordError(f"{name} unpacks to text that is {error}: {fix}") from None
     if not isinstance(value, Mapping):

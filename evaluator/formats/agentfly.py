@@ -15,10 +15,9 @@ from typing import IO
 from evaluator.formats import _chat as chat
 from evaluator.formats import _trainer_rows as trainer
 from evaluator.formats import fields as field
-from evaluator.formats.container_kinds import ContainerKind, Row
 from evaluator.formats.json_text import JsonError, decode_json
 from evaluator.formats.problems import Problem, one_line, snippet_of
-from evaluator.formats.registry import Claim, Fields, Format, one_per_row
+from evaluator.formats.registry import Claim, ContainerKind, Fields, Format, Row, one_per_row
 from evaluator.model import JsonValue, RecordError, Rollout, brief
 
 _TRAJECTORY, _INFO = "gent-rollout-trajectory.jsonl", "gent-rollout-info.jsonl"

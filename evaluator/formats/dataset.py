@@ -1,11 +1,11 @@
-"""Reads rollouts and their dataset: which format and field map is about which file, and which task a rollout belongs to.
+"""Reads rollouts and their dataset: which format and field map is about which file, which task is a rollout's.
 
 `--format` and `--map` are about the rollouts; they are about the dataset too, or alone, where that is the only sense
 that they make. `--dataset-format` and `--dataset-map` are about the dataset.
 
-Rollouts without a task's id have an id made from its prompt, and so have the tasks. If the dataset names them in its own
-`task_id`, tasks and rollouts get that name here. If two of its tasks have the same prompt but different tests, both are
-dropped, because a rollout could belong to either.
+Rollouts without a task's id have an id made from its prompt, and so have the tasks. If the dataset names them in its
+own `task_id`, tasks and rollouts get that name here. If two of its tasks have the same prompt but different tests, both
+are dropped, because a rollout could belong to either.
 """
 
 from __future__ import annotations

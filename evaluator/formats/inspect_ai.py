@@ -16,11 +16,10 @@ from typing import IO
 from evaluator.formats import _chat as chat
 from evaluator.formats import _trainer_rows as trainer
 from evaluator.formats import fields as field
-from evaluator.formats._zip_members import MemberError, read_member
-from evaluator.formats.container_kinds import ContainerKind, Row
+from evaluator.formats.compression import MemberError, read_member
 from evaluator.formats.json_text import JsonError, decode_json
 from evaluator.formats.problems import FormatError, Problem, one_line
-from evaluator.formats.registry import Claim, Fields, Format
+from evaluator.formats.registry import Claim, ContainerKind, Fields, Format, Row
 from evaluator.formats.tests_alone import task_of_code
 from evaluator.model import JsonValue, RecordError, Rollout, Task, Verdict, brief
 

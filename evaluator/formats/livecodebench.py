@@ -19,8 +19,8 @@ import pickletools
 from collections.abc import Iterator
 
 from evaluator.formats import fields as field
-from evaluator.formats._compression import decompressed
 from evaluator.formats._recorded import Recorded, record
+from evaluator.formats.compression import unpacked_field
 from evaluator.formats.json_text import JsonError, decode_json
 from evaluator.formats.registry import Claim, Fields, Format
 from evaluator.given_tests import About, cases_from, stdin_input
@@ -174,7 +174,7 @@ def _test_cases(fields: Fields, name: str) -> list[JsonValue]:
 
 
 def _packed(value: str, name: str) -> JsonValue:
-    data = decompressed(value, name, _FIX)
+    data = unpacked_field(value, name, _FIX)
     text = _only_text(data) if data.startswith(b"\x80") else data
     if text is None:
         raise RecordError(f"{name} is a pickle of more than one string, which is never loaded: {_FIX}")

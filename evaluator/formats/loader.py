@@ -13,7 +13,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple, TypeAlias, TypeVar
 
-from evaluator.formats.containers import open_container
+from evaluator.formats.containers import open_container, read_rows
 from evaluator.formats.file_layout import (
     FileLayout,
     layout_of,
@@ -26,7 +26,6 @@ from evaluator.formats.file_layout import (
 )
 from evaluator.formats.problems import FormatError, FormatWarning, Problem, TaskClash
 from evaluator.formats.registry import Fields, Role
-from evaluator.formats.rows import read_rows
 from evaluator.formats.sources import FileLike, Source, source_of
 from evaluator.model import Mode, Rollout, Task, brief
 

@@ -15,9 +15,9 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from evaluator.extras import MissingExtraError, needs
-from evaluator.formats.container_kinds import ContainerKind, Row
 from evaluator.formats.native import METADATA_JSON
 from evaluator.formats.problems import FormatError, Problem, one_line
+from evaluator.formats.registry import ContainerKind, Row
 from evaluator.formats.writers import JsonRow
 from evaluator.model import JsonValue
 

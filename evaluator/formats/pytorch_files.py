@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NoReturn
 
-from evaluator.formats.container_kinds import ContainerKind, Row
 from evaluator.formats.problems import FormatError, Problem, one_line
+from evaluator.formats.registry import ContainerKind, Row
 
 _ENDINGS = (".pt", ".pth")
 _CONVERT = (

@@ -1,6 +1,6 @@
 """Finds the files that a person means: files, folders, patterns, `-` for what is piped in, and `s3://` addresses.
 
-What can be read only once is copied to a file. `extent_after` tells whether files that were read before have only grown.
+What can be read only once is copied to a file. `extent_after` says whether files that were read before have only grown.
 """
 
 from __future__ import annotations

@@ -10,7 +10,6 @@ from evaluator import syntax
 from evaluator.formats import fields, mbpp
 from evaluator.formats._code_fields import mode_of_test
 from evaluator.formats.json_text import JsonError, decode_json
-from evaluator.formats.languages import refuse_others
 from evaluator.import_headers import CONTEST
 from evaluator.model import JsonValue, Mode, RecordError, Task
 
@@ -76,7 +75,7 @@ def _with_lists(value: JsonValue) -> JsonValue:
 
 
 def _from_test_cases(value: Mapping[str, JsonValue], task_id: str) -> Task:
-    refuse_others(value)
+    fields.refuse_others(value)
     task = task_from(value["test_cases"], task_id)
     task.preamble = fields.preamble(value, task.preamble)
     return task

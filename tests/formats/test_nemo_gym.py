@@ -171,7 +171,7 @@ def test_a_row_that_can_not_be_read_is_reported_and_the_others_are(read: Read, r
 
 
 def test_a_bomb_of_packed_tests_is_refused(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("evaluator.formats._compression.MAX_UNPACKED_BYTES", 2 << 20)
+    monkeypatch.setattr("evaluator.formats.compression.MAX_UNPACKED_BYTES", 2 << 20)
     tests = {"packed": base64.b64encode(zlib.compress(bytes(3 << 20))).decode()}
     _, tasks, problems = read(load_tasks, row_of("a", unit_tests=tests), ROW)
     assert len(tasks) == 1
