@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from evaluator.formats import fields as field
-from evaluator.formats._code_fields import mode_of_test
+from evaluator.formats._code_rows import mode_of_test
 from evaluator.formats.compression import unpacked_field
 from evaluator.formats.fields import Fields
 from evaluator.formats.json_text import JsonError, decode_json

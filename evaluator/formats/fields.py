@@ -55,6 +55,11 @@ def own_id(fields: Fields, names: Iterable[str]) -> str | None:
     return None if own is None else identifier(fields, own)
 
 
+def first(fields: Fields, names: Iterable[str]) -> str | None:
+    """The first of these fields that the row has."""
+    return next((name for name in names if fields.get(name) is not None), None)
+
+
 def inner(fields: Fields, name: str) -> Fields:
     """A field that is an object; empty if it is anything else."""
     value = fields.get(name)

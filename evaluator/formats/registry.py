@@ -90,6 +90,18 @@ class Format(NamedTuple):
         return claim(fields) if claim else None
 
 
+def claim_by(strength: int, names: str, marks: str = "", *, least: int = 1) -> Callable[[Fields], Claim | None]:
+    """A claim to rows that have all the fields of `names`, and at least so many of `marks`, which are `a, b, c`."""
+    needed, optional = set(names.split(", ")), marks.split(", ") if marks else []
+
+    def claim(fields: Fields) -> Claim | None:
+        found = [mark for mark in optional if mark in fields]
+        fits = fields.keys() >= needed and (not optional or len(found) >= least)
+        return Claim(strength, ", ".join([names, *found])) if fits else None
+
+    return claim
+
+
 def one_per_row(read: Callable[[Fields], Rollout]) -> Callable[[Fields], Iterable[Rollout]]:
     """A `read_rollouts` for rows that hold one rollout each."""
     return lambda fields: (read(fields),)

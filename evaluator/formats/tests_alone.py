@@ -8,7 +8,7 @@ from typing import Final
 
 from evaluator import syntax
 from evaluator.formats import fields, mbpp
-from evaluator.formats._code_fields import mode_of_test
+from evaluator.formats._code_rows import mode_of_test, syntax_error
 from evaluator.formats.json_text import JsonError, decode_json
 from evaluator.import_headers import CONTEST
 from evaluator.model import JsonValue, Mode, RecordError, Task
@@ -122,8 +122,7 @@ def task_of_code(test: str, task_id: str, *, entry_point: str | None = None, pro
     try:
         body = syntax.parse(test).body
     except syntax.NOT_PYTHON as error:
-        where = f"line {error.lineno}: {error.msg}" if isinstance(error, SyntaxError) else error
-        raise RecordError(f"the test code is not valid Python: {where}") from None
+        raise RecordError(f"the test code is not valid Python: {syntax_error(error)}") from None
     mode = mode_of_test(test)
     name = entry_point or next(_names_checked(body), None)
     task = _task_of_asserts(test, body, task_id) if mode is Mode.ASSERT else None
