@@ -157,5 +157,5 @@ FORMAT = Format(
     read_rollouts=read_rollouts,
     repeats_tasks=True,
     read_prompt=read_prompt,
-    from_name=lambda path: trainer.step_in(path, r"(?:^|/)(?:train|val)_step_(\d{1,18})"),
+    from_name=trainer.step_in(r"(?:^|/)(?:train|val)_step_(\d{1,18})"),
 )

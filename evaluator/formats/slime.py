@@ -138,5 +138,5 @@ FORMAT = Format(
     read_rollouts=read_rollouts,
     repeats_tasks=True,
     read_prompt=read_prompt,
-    from_name=lambda path: trainer.step_in(path, r"(?:^|/)(?:eval_)?(\d{1,18})\.jsonl?"),
+    from_name=trainer.step_in(r"(?:^|/)(?:eval_)?(\d{1,18})\.jsonl?"),
 )

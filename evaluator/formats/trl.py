@@ -101,5 +101,5 @@ FORMAT = Format(
     read_rollouts=one_per_row(read_rollout),
     repeats_tasks=True,
     read_prompt=read_prompt,
-    from_name=lambda path: trainer.step_in(path, r"completions_(\d{1,18})\.[a-z]+"),
+    from_name=trainer.step_in(r"completions_(\d{1,18})\.[a-z]+"),
 )

@@ -21,6 +21,7 @@ _TAKEN = {
     "example_id", "prompt", "completion", "reward", "env_id", "model", "step", "group_id", "trajectory", "tool_defs",
     "metrics", "error_chain", "long_error_chain",
 }  # fmt: skip
+_STEP = trainer.step_in(r"(?:^|/)step_(\d{1,18})/")
 _MARKS = ("info", "answer", "metrics", "generation_ms", "timing", "task")
 
 
@@ -64,7 +65,7 @@ def read_prompt(fields: Fields) -> str:
 
 def from_name(path: str) -> Fields:
     """The environment and the model of `outputs/evals/<environment>--<model>/<run>/results.jsonl`; prime-rl's step."""
-    found = trainer.step_in(path, r"(?:^|/)step_(\d{1,18})/")
+    found = dict(_STEP(path))
     folders = PurePath(path).parts[-3:-1]
     named = next((folder for folder in folders if re.fullmatch(r"[^/]+?--[^/]+", folder)), None)
     if named:

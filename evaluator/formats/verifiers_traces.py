@@ -148,5 +148,5 @@ FORMAT = Format(
     read_rollouts=read_rollouts,
     repeats_tasks=True,
     read_prompt=read_prompt,
-    from_name=lambda path: trainer.step_in(path, r"(?:^|/)step_(\d{1,18})/"),
+    from_name=trainer.step_in(r"(?:^|/)step_(\d{1,18})/"),
 )

@@ -80,5 +80,5 @@ FORMAT = Format(
     read_rollouts=one_per_row(read_rollout),
     repeats_tasks=True,
     read_prompt=lambda fields: field.text(fields, "input"),
-    from_name=lambda path: trainer.step_in(path, r"(?:^|/)(\d{1,18})\.jsonl"),
+    from_name=trainer.step_in(r"(?:^|/)(\d{1,18})\.jsonl"),
 )

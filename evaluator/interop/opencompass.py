@@ -156,10 +156,10 @@ class LCBCodeGenerationEvaluator(Evaluator):
 
 
 def _question(row: Row) -> Task:
-    from evaluator.formats import livecodebench  # and what reads its packed tests: not at every start
+    from evaluator.formats import contests  # and what reads its packed tests: not at every start
 
     names = ("question_id", "question_content", "starter_code")
-    return livecodebench.read_task(
+    return contests.read_livecodebench(
         {**{name: row.get(name) for name in names}, "input_output": row["evaluation_sample"]}
     )
 
