@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 
 from evaluator.formats.loader import Files, OnProblem, load_prompts, load_tasks, require_rows, sniff
-from evaluator.formats.mapped import FieldMap, parse_field_map
+from evaluator.formats.native import FieldMap, parse_field_map
 from evaluator.formats.problems import FormatError, Problem, TaskClash
 from evaluator.formats.registry import Role, format_named, known_formats
 from evaluator.formats.sources import FileLike

@@ -9,7 +9,7 @@ import msgspec
 
 from evaluator.formats.containers import Container, open_container, read_rows
 from evaluator.formats.fields import refuse_others
-from evaluator.formats.mapped import renamed
+from evaluator.formats.native import renamed
 from evaluator.formats.problems import FormatError
 from evaluator.formats.registry import Claimed, Fields, Format, Role, Row, claims_of, format_named
 from evaluator.formats.sources import FileLike, Source, source_of
