@@ -45,17 +45,17 @@ def read_rollout(fields: Fields) -> Rollout:
     if trajectory is not fields:
         metadata |= trainer.rest(fields, _MONITOR_TAKEN)
     metadata |= {"metrics": extras} if extras else {}
-    components = trainer.parts(extras, ())
-    metadata |= {"reward_components": components} if components else {}
-    return Rollout(
+    return trainer.rollout(
+        "AgentFly",
+        completion,
+        metadata,
+        reward,
+        components=trainer.parts(extras, ()),
         task_id=_task_id(fields),
-        completion=chat.answer_text(completion),
         sample_id=field.optional_identifier(trajectory, "chain_id") or "",
         model=field.optional_identifier(trajectory, "model"),
         group=field.optional_identifier(trajectory, "group_id"),
         step=field.optional_whole({"step": fields.get("x", fields.get("step"))}, "step"),
-        metadata=metadata,
-        **trainer.grade("AgentFly", reward),
     )
 
 

@@ -101,9 +101,7 @@ def read_rollouts(fields: Fields) -> Iterator[Rollout]:
     samples = fields.get("samples")
     if not isinstance(samples, list) or not samples:
         raise RecordError(f"the log has no samples (its status is {brief(fields.get('status'))})")
-    for place, sample in enumerate(samples):
-        if not isinstance(sample, Mapping):
-            raise RecordError(f"samples[{place}] must be an object, not {brief(sample)}")
+    for sample in trainer.objects(samples, "samples"):
         yield _rollout(sample, fields.get("eval"))
 
 

@@ -13,7 +13,7 @@ from evaluator.formats import _chat as chat
 from evaluator.formats import _trainer_rows as trainer
 from evaluator.formats import fields as field
 from evaluator.formats.registry import Claim, Fields, Format
-from evaluator.model import JsonValue, RecordError, Rollout, Task, brief
+from evaluator.model import JsonValue, RecordError, Rollout
 
 _TAKEN = {
     "prompt", "response", "messages", "reward", "group_index", "step", "model", "tokens", "loss_mask",
@@ -34,14 +34,8 @@ def claim_rollout(fields: Fields) -> Claim | None:
     return Claim(3, "sample_index, group_index, messages") if _is_trajectory(fields) else None
 
 
-def claim_task(fields: Fields) -> Claim | None:
-    one = claim_rollout(fields) is not None and "samples" not in fields
-    return Claim(2, "tests in label or metadata") if one and tests_of(fields) is not None else None
-
-
-def read_task(fields: Fields) -> Task:
-    """The task of one sample, where its label or its metadata has tests."""
-    return trainer.task_with(tests_of(fields), _task_id(fields), read_prompt(fields), "slime")
+def _claim_one(fields: Fields) -> Claim | None:
+    return claim_rollout(fields) if "samples" not in fields else None
 
 
 def read_rollouts(fields: Fields) -> Iterator[Rollout]:
@@ -50,10 +44,8 @@ def read_rollouts(fields: Fields) -> Iterator[Rollout]:
     if not isinstance(samples, list):
         yield _rollout(fields, fields.get("step"))
         return
-    for place, sample in enumerate(samples):
-        if not isinstance(sample, Mapping):
-            raise RecordError(f"samples[{place}] must be an object, not {brief(sample)}")
-        step = fields.get("rollout_id")
+    step = fields.get("rollout_id")
+    for sample in trainer.objects(samples, "samples"):
         yield _rollout(sample, fields.get("step") if step is None else step, spread=True)
 
 
@@ -68,16 +60,16 @@ def _rollout(fields: Fields, step: JsonValue, *, spread: bool = False) -> Rollou
     metadata = trainer.rest(fields, _TAKEN) | chat.turns(prompt, completion)
     if spread:
         metadata.setdefault("prompt", prompt)
-    if components:
-        metadata["reward_components"] = components
-    return Rollout(
+    return trainer.rollout(
+        "slime",
+        completion,
+        metadata,
+        reward,
+        components=components,
         task_id=_task_id(fields),
-        completion=chat.answer_text(completion),
         model=field.optional_identifier(fields, "model"),
         group=field.optional_identifier(fields, "group_index"),
         step=field.optional_whole({"step": step}, "step"),
-        metadata=metadata,
-        **trainer.grade("slime", reward),
     )
 
 
@@ -132,8 +124,7 @@ def _task_id(fields: Fields) -> str:
 FORMAT = Format(
     name="slime",
     title="slime, miles: samples as JSON, prompt, response, label, reward, status",
-    claim_task=claim_task,
-    read_task=read_task,
+    **trainer.tasks_in_rollouts("slime", _claim_one, tests_of, _task_id, read_prompt, "tests in label or metadata"),
     claim_rollout=claim_rollout,
     read_rollouts=read_rollouts,
     repeats_tasks=True,

@@ -41,13 +41,15 @@ def read_rollout(fields: Fields) -> Rollout:
     metadata |= chat.turns(prompt, completion)
     if len(rewards) > 1:
         metadata["reward_components"] = components
-    return Rollout(
+    return trainer.rollout(
+        "TRL",
+        completion,
+        metadata,
+        _total(rewards),
+        *_verdict(fields),
         task_id=_task_id(fields),
-        completion=chat.answer_text(completion),
         model=field.optional_identifier(fields, "model"),
         step=field.optional_whole(fields, "step"),
-        metadata=metadata,
-        **trainer.grade("TRL", _total(rewards), *_verdict(fields)),
     )
 
 

@@ -50,16 +50,16 @@ def _read_result(fields: Fields) -> Rollout:
     components = trainer.parts(numbers, _RESULT_TAKEN)
     metadata = trainer.rest(numbers, {*_RESULT_TAKEN, *_id_field(fields), *components})
     metadata |= chat.turns(prompt, completion)
-    if components:
-        metadata["reward_components"] = components
-    return Rollout(
+    return trainer.rollout(
+        "verifiers",
+        completion,
+        metadata,
+        trainer.number(fields.get("reward")),
+        components=components,
         task_id=_result_id(fields),
-        completion=chat.answer_text(completion),
         model=field.optional_identifier(fields, "model"),
         group=_example(fields),
         step=field.optional_whole(fields, "step"),
-        metadata=metadata,
-        **trainer.grade("verifiers", trainer.number(fields.get("reward"))),
     )
 
 
@@ -136,9 +136,7 @@ def _read_traces(fields: Fields) -> Iterator[Rollout]:
         return
     if not traces:
         raise RecordError(f"the episode failed ({_trace_error(fields.get('errors'))}) and has no trace")
-    for place, trace in enumerate(traces):
-        if not isinstance(trace, Mapping):
-            raise RecordError(f"traces[{place}] must be an object, not {brief(trace)}")
+    for trace in trainer.objects(traces, "traces"):
         yield _rollout(trace, fields)
 
 
@@ -162,17 +160,18 @@ def _rollout(trace: Fields, episode: Fields) -> Rollout:
     metadata = {**outer, **trainer.rest(trace, _TRACE_TAKEN), "messages": [*prompt, *completion]}
     agent = field.inner(trace, "agent").get("name")
     metadata |= {"agent": agent} if agent else {}
-    metadata |= {"reward_components": rewards} if rewards else {}
     run = field.inner(field.inner(episode, "run"), "work")
-    return Rollout(
+    return trainer.rollout(
+        "verifiers",
+        completion,
+        metadata,
+        sum(rewards.values()) if rewards else None,
+        components=rewards,
         task_id=_trace_id(episode),
-        completion=chat.answer_text(completion),
         sample_id=field.optional_identifier(trace, "id") or "",
         model=_model(trace),
         group=field.optional_identifier(field.inner(episode, "group"), "id"),
         step=field.optional_whole(run if "step" in run else episode, "step"),
-        metadata=metadata,
-        **trainer.grade("verifiers", sum(rewards.values()) if rewards else None),
     )
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from evaluator.formats import _trainer_rows as trainer
 from evaluator.formats import fields as field
 from evaluator.formats.registry import Claim, Fields, Format, one_per_row
-from evaluator.model import JsonValue, RecordError, Rollout, Task, Verdict
+from evaluator.model import JsonValue, RecordError, Rollout, Verdict
 
 _TAKEN = {"input", "output", "gts", "score", "step", "uid", "model"}
 
@@ -19,18 +19,6 @@ def claim_rollout(fields: Fields) -> Claim | None:
     if not {"input", "output", "score"} <= fields.keys():
         return None
     return Claim(3, "input, output, gts, score") if "gts" in fields else Claim(2, "input, output, score")
-
-
-def claim_task(fields: Fields) -> Claim | None:
-    if claim_rollout(fields) is None or trainer.tests_in(fields.get("gts")) is None:
-        return None
-    return Claim(2, "gts with tests")
-
-
-def read_task(fields: Fields) -> Task:
-    """The task of one row, of whichever mode its tests have."""
-    prompt = field.text(fields, "input")
-    return trainer.task_with(trainer.tests_in(fields.get("gts")), _task_id(prompt), prompt, "verl")
 
 
 def read_rollout(fields: Fields) -> Rollout:
@@ -46,7 +34,7 @@ def read_rollout(fields: Fields) -> Rollout:
     if components:
         metadata["reward_components"] = components
     return Rollout(
-        task_id=_task_id(field.text(fields, "input")),
+        task_id=_task_id(fields),
         completion=field.text(fields, "output"),
         model=field.optional_identifier(fields, "model"),
         group=field.optional_identifier(fields, "uid"),
@@ -67,18 +55,23 @@ def _passed(fields: Fields) -> tuple[bool | Verdict | None, str | None]:
     return share == 1, f"acc={acc}"
 
 
-def _task_id(prompt: str) -> str:
-    return field.id_of_prompt(prompt, "input is missing: add the prompt, which identifies the task")
+def _prompt(fields: Fields) -> str:
+    return field.text(fields, "input")
+
+
+def _task_id(fields: Fields) -> str:
+    return field.id_of_prompt(_prompt(fields), "input is missing: add the prompt, which identifies the task")
 
 
 FORMAT = Format(
     name="verl",
     title="verl: rollout and validation dumps, input, output, gts, score",
-    claim_task=claim_task,
-    read_task=read_task,
+    **trainer.tasks_in_rollouts(
+        "verl", claim_rollout, lambda row: trainer.tests_in(row.get("gts")), _task_id, _prompt, "gts with tests"
+    ),
     claim_rollout=claim_rollout,
     read_rollouts=one_per_row(read_rollout),
     repeats_tasks=True,
-    read_prompt=lambda fields: field.text(fields, "input"),
+    read_prompt=_prompt,
     from_name=trainer.step_in(r"(?:^|/)(\d{1,18})\.jsonl"),
 )
