@@ -1,18 +1,21 @@
 """slime and miles: samples of their rollouts as JSON, and miles' conversations (`trajectory/<rollout>.jsonl`).
 
-Both save their samples as PyTorch files, which are never loaded (`evaluator.formats.pytorch_files` says how to convert
-one). A row is a sample (`prompt, response, label, reward, status, group_index, ...`), or a whole file with its
-`samples`. miles' conversations have `sample_index, group_index, prompt, messages, reward`.
+A row is a sample (`prompt, response, label, reward, status, group_index, ...`), or a whole file with its `samples`.
+miles' conversations have `sample_index, group_index, prompt, messages, reward`. Both, and rllm, save their samples as
+PyTorch files, which are recognised, and never loaded, for they are pickles: a message says how to convert one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import NoReturn
 
 from evaluator.formats import _chat as chat
 from evaluator.formats import _trainer_rows as trainer
 from evaluator.formats import fields as field
-from evaluator.formats.registry import Claim, Fields, Format
+from evaluator.formats.problems import FormatError, Problem, one_line
+from evaluator.formats.registry import Claim, ContainerKind, Fields, Format, Row
 from evaluator.model import JsonValue, RecordError, Rollout
 
 _TAKEN = {
@@ -131,3 +134,34 @@ FORMAT = Format(
     read_prompt=read_prompt,
     from_name=trainer.step_in(r"(?:^|/)(?:eval_)?(\d{1,18})\.jsonl?"),
 )
+
+
+_ENDINGS = (".pt", ".pth")
+_CONVERT = (
+    "import json,sys,torch;d=torch.load(sys.argv[1],weights_only=False);"
+    "[print(json.dumps(s,default=str)) for s in (d['samples'] if isinstance(d,dict) else d)]"
+)
+
+
+def _is_pytorch(head: bytes, name: str) -> bool:
+    """By the first member of the archive, or by the file's ending where it is a bare pickle."""
+    archive = head.startswith(b"PK\x03\x04")
+    first = head[30 : 30 + int.from_bytes(head[26:28], "little")] if archive else b""
+    return first.endswith((b"/data.pkl", b"/.format_version")) or (
+        name.endswith(_ENDINGS) and (archive or head.startswith(b"\x80"))
+    )
+
+
+def _open_pytorch(path: Path) -> Iterator[Row | Problem]:
+    """Raises `FormatError` with a command that converts the file."""
+    _refuse(path)
+
+
+def _refuse(path: Path) -> NoReturn:
+    raise FormatError(
+        f"{one_line(str(path))}: is a PyTorch file, a pickle, which can run code: it is never loaded. If you trust it, "
+        f'convert it where its trainer is installed: python -c "{_CONVERT}" FILE > samples.jsonl'
+    )
+
+
+CONTAINER = ContainerKind(name="PyTorch file", claims=_is_pytorch, open=_open_pytorch)
