@@ -15,11 +15,9 @@ from evaluator.formats import (
     load_rollouts,
     require_rows,
 )
-from evaluator.formats.dataset import Dataset, load_dataset, load_with_prompts
-from evaluator.formats.growth import Extent, extent_after, same_files
-from evaluator.formats.nemo_gym_sidecars import tasks_file
-from evaluator.formats.readings import dataset_reading, rollouts_format
-from evaluator.formats.sources import resolve
+from evaluator.formats.dataset import Dataset, dataset_reading, load_dataset, load_with_prompts, rollouts_format
+from evaluator.formats.nemo_gym_files import tasks_file
+from evaluator.formats.sources import Extent, extent_after, resolve, same_files
 from evaluator.graders import needs_tasks
 from evaluator.model import Rollout
 from evaluator.runs.schema import Manifest

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import pytest
 
 from evaluator import long_numbers
-from evaluator.formats import apps, livecodebench, nemo_gym
-from evaluator.formats.trainer_tests import task_from
+from evaluator.formats import contests, nemo_gym
+from evaluator.formats.tests_alone import task_from
 from evaluator.given_tests import About, cases_from
 from evaluator.graders.lint import lint
 from evaluator.model import Mode, Rollout, Task, TestCase
@@ -68,12 +68,12 @@ def test_what_a_program_reads(given: object, wanted: str) -> None:
 
 
 def door_of_apps(in_outs: dict[str, object]) -> Task:
-    return apps.read_task({"problem_id": 1, "question": "Q", "input_output": long_numbers.dumps(in_outs)})
+    return contests.read_apps({"problem_id": 1, "question": "Q", "input_output": long_numbers.dumps(in_outs)})
 
 
 def door_of_livecodebench(in_outs: dict[str, object]) -> Task:
     text = long_numbers.dumps(in_outs)
-    return livecodebench.read_task({"question_id": "1", "question_content": "Q", "input_output": text})
+    return contests.read_livecodebench({"question_id": "1", "question_content": "Q", "input_output": text})
 
 
 def door_of_nemo_gym(in_outs: dict[str, object]) -> Task:
@@ -148,7 +148,7 @@ def test_some_lines_with_carriage_returns_are_named_as_the_cause_and_before(work
 
 
 def test_both_readings_stay_when_a_task_is_written_as_a_native_row() -> None:
-    from evaluator.formats.native_writer import task_row
+    from evaluator.formats.writers import task_row
 
     task = task_from({"fn_name": "f", "inputs": [[1]], "outputs": [[3]]}, "1")
     assert Task.from_row(task_row(task)).cases == task.cases == (TestCase(0, "1", "[3]", "3"),)

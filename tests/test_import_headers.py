@@ -9,8 +9,8 @@ import pytest
 
 from evaluator import Limits, grade
 from evaluator.commands.given_files import preamble_text
-from evaluator.formats import apps, colossalai, livecodebench, nemo_gym
-from evaluator.formats.nemo_gym_writer import task_row
+from evaluator.formats import colossalai, contests, nemo_gym
+from evaluator.formats.nemo_gym_files import task_row
 from evaluator.import_headers import COLOSSALAI, CONTEST, LIVECODEBENCH, names
 from evaluator.interop.verl import compute_score
 from evaluator.model import Grade, JsonValue, Task, Verdict
@@ -161,8 +161,8 @@ def test_check_grades_references_after_the_preamble_that_was_requested(tmp_path:
 IN_OUTS = {"inputs": ["[4]"], "outputs": ["2.0"], "fn_name": "f"}
 NEMO: Row = {"responses_create_params": {"input": "Roots."}, "verifier_metadata": {"unit_tests": IN_OUTS}}
 READ = {
-    "livecodebench": livecodebench.read_task({"question_id": "q", "question_content": "", "input_output": IN_OUTS}),
-    "apps": apps.read_task(
+    "livecodebench": contests.read_livecodebench({"question_id": "q", "question_content": "", "input_output": IN_OUTS}),
+    "apps": contests.read_apps(
         {
             "question": "q",
             "input_output": json.dumps(IN_OUTS | {"inputs": [[[4]]], "outputs": [2.0]}),
@@ -225,8 +225,8 @@ def test_a_native_task_written_for_nemo_gym_gets_no_header_there() -> None:
     assert nemo_gym.read_task(task_row(READ["livecodebench"])).preamble == LIVECODEBENCH
 
 
-MERGE = livecodebench.read_task(lcb("m", "merge", ("[1,3]\n[2]", "[1,2,3]")))
-GCD = livecodebench.read_task(lcb("g", "gcd", ("4\n6", "2")))
+MERGE = contests.read_livecodebench(lcb("m", "merge", ("[1,3]\n[2]", "[1,2,3]")))
+GCD = contests.read_livecodebench(lcb("g", "gcd", ("4\n6", "2")))
 
 
 @pytest.mark.parametrize(
@@ -274,7 +274,7 @@ DEEP = {
 )
 def test_deep_recursion_ends_in_python_and_never_in_a_crash(how: str) -> None:
     """The limit of the header holds as it is: 49,000 calls deep is right, and nothing comes to the stack's end."""
-    task = livecodebench.read_task(lcb("d", "f", ("300", "300"), ("49000", "49000"), ("10000000", "10000000")))
+    task = contests.read_livecodebench(lcb("d", "f", ("300", "300"), ("49000", "49000"), ("10000000", "10000000")))
     found = one(task, DEEP[how])
     assert found.cases[2].error_type == "RecursionError"
     assert found.cases[0].verdict is Verdict.PASSED

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Final
 
 from evaluator.commands.tables import counted
-from evaluator.formats.conversion import Row
-from evaluator.formats.parquet_writer import Table
+from evaluator.formats.parquet import Table
+from evaluator.formats.writers import JsonRow
 from evaluator.model import Rollout, Task
 from evaluator.user_files import replacing
 
-Write = Callable[[Row], object]
+Write = Callable[[JsonRow], object]
 
 _SHOWN_FIELDS: Final = 12
 

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import msgspec
@@ -21,21 +20,26 @@ from evaluator.extraction import extract
 from evaluator.formats import (
     Role,
     Source,
-    evalplus_writer,
-    humaneval_writer,
     load_rollouts,
-    native_writer,
-    parquet_writer,
     parse_field_map,
     require_rows,
     sniff,
-    verl_writer,
 )
-from evaluator.formats import nemo_gym_writer as nemo_gym
-from evaluator.formats.conversion import Row, Sample, Unheld, unheld_fields
+from evaluator.formats import nemo_gym_files as nemo_gym
 from evaluator.formats.dataset import Dataset, load_dataset, load_with_prompts
-from evaluator.formats.nemo_gym_writer import Place
+from evaluator.formats.nemo_gym_files import Place
+from evaluator.formats.parquet import ROLLOUT_COLUMNS, TASK_COLUMNS
 from evaluator.formats.sources import resolve
+from evaluator.formats.writers import (
+    WRITERS,
+    JsonRow,
+    Sample,
+    Unheld,
+    rollout_row,
+    task_fields,
+    task_row,
+    unheld_fields,
+)
 from evaluator.model import Flag, Grade, Kind, Mode, Rollout, Task
 from evaluator.runs.files import is_run
 from evaluator.syntax import tree_of
@@ -45,10 +49,6 @@ if TYPE_CHECKING:
 
 To = Literal["native", "nemo-gym", "nemo_gym", "humaneval", "evalplus", "verl", "parquet"]
 
-_SAMPLES: Final[dict[str, ModuleType]] = {
-    "humaneval": humaneval_writer, "evalplus": evalplus_writer, "verl": verl_writer,
-}  # fmt: skip
-"""Writers of rows that hold less than a native row."""
 _WANT_PROGRAMS: Final = ("humaneval", "evalplus")
 _ALL_LISTED: Final = "`rollscope formats FILE --check` lists them all"
 _NO_TASK: Final = "the task is not in the dataset"
@@ -107,15 +107,15 @@ def _holds_tasks(request: Request) -> bool:
 
 
 def _convert_tasks(request: Request) -> None:
-    writer = _SAMPLES.get(request.target)
-    if writer is not None and not hasattr(writer, "task_row"):
+    writer = WRITERS.get(request.target)
+    if writer is not None and writer.task_row is None:
         raise CommandError(f"{request.source}: holds tasks, but {request.to} holds only rollouts: use another --to")
     tasks = _load(request, _files(request), request.format).tasks
     losses, count = Losses(request.to), 0
-    row_of: Callable[[Task], Row] = writer.task_row if writer else native_writer.task_row
+    row_of: Callable[[Task], JsonRow] = writer.task_row if writer and writer.task_row else task_row
     if request.target == "nemo_gym":
         row_of = nemo_gym.task_row
-    with _output(request, parquet_writer.TASK_COLUMNS) as write:
+    with _output(request, TASK_COLUMNS) as write:
         for task in tasks:
             try:
                 write(row_of(task))
@@ -124,7 +124,7 @@ def _convert_tasks(request: Request) -> None:
                 continue
             count += 1
             if writer is not None:
-                losses.fields(unheld_fields(native_writer.task_fields(task), writer.TASK_HELD))
+                losses.fields(unheld_fields(task_fields(task), writer.task_held))
     losses.tell("task")
     report(request.out, count, "task")
     if request.target == "nemo_gym":
@@ -134,7 +134,7 @@ def _convert_tasks(request: Request) -> None:
 def _convert_rollouts(request: Request, tasks: list[Task], rollouts: Iterator[Graded]) -> None:
     if request.target == "nemo_gym":
         _write_nemo_gym(request, tasks, rollouts)
-    elif request.target in _SAMPLES:
+    elif request.target in WRITERS:
         _write_samples(request, tasks, rollouts)
     else:
         _write_native(request, rollouts)
@@ -146,12 +146,12 @@ def _output(request: Request, columns: dict[str, str]) -> AbstractContextManager
 
 def _write_native(request: Request, rollouts: Iterator[Graded]) -> None:
     count = 0
-    with _output(request, parquet_writer.ROLLOUT_COLUMNS) as write:
+    with _output(request, ROLLOUT_COLUMNS) as write:
         for rollout, grade in rollouts:
             if grade is not None:
                 rollout.metadata |= _grade_fields(rollout, grade)
                 _take_reward(rollout, grade)
-            write(native_writer.rollout_row(rollout))
+            write(rollout_row(rollout))
             count += 1
     report(request.out, count, "rollout")
 
@@ -161,9 +161,9 @@ def _take_reward(rollout: Rollout, grade: Grade) -> None:
     rollout.expected_pass = None if grade.reward is None else grade.passed
 
 
-def _grade_fields(rollout: Rollout, grade: Grade) -> Row:
+def _grade_fields(rollout: Rollout, grade: Grade) -> JsonRow:
     """Our grade as the `stored` grader reads it, and the source's own reward where ours takes its place."""
-    fields: Row = {
+    fields: JsonRow = {
         "verdict": grade.verdict.value,
         "verified": grade.verified,
         "pass_rate": grade.pass_rate,
@@ -176,7 +176,7 @@ def _grade_fields(rollout: Rollout, grade: Grade) -> Row:
 
 
 def _write_samples(request: Request, tasks: list[Task], rollouts: Iterator[Graded]) -> None:
-    writer = _SAMPLES[request.target]
+    writer = WRITERS[request.target]
     by_id = {task.task_id: task for task in tasks}
     losses, count = Losses(request.to), 0
     with json_lines(request.out) as write:
@@ -188,15 +188,15 @@ def _write_samples(request: Request, tasks: list[Task], rollouts: Iterator[Grade
             row = writer.rollout_row(_with_program(sample) if request.target in _WANT_PROGRAMS else sample)
             write(row)
             count += 1
-            losses.fields(_lost(rollout, row, writer.HELD | losses.made_anew(rollout)))
+            losses.fields(_lost(rollout, row, writer.held | losses.made_anew(rollout)))
     losses.tell("rollout")
     report(request.out, count, "rollout")
 
 
-def _lost(rollout: Rollout, row: Row, held: frozenset[str]) -> Iterator[str]:
+def _lost(rollout: Rollout, row: JsonRow, held: frozenset[str]) -> Iterator[str]:
     if "passed" in row and rollout.given_reward == float(row["passed"]):
         held |= {"given_reward"}
-    yield from unheld_fields(native_writer.rollout_row(rollout), held)
+    yield from unheld_fields(rollout_row(rollout), held)
     if row.get("input") == "":
         yield "prompt"
     if "completion" in held and rollout.completion not in row.values():
@@ -236,7 +236,7 @@ def _write_nemo_gym(request: Request, tasks: list[Task], rollouts: Iterator[Grad
             place = Place(index, repeats[index], request.agent)
             repeats[index] += 1
             write(nemo_gym.rollout_record(rollout, tasks[index], place, grade))
-            losses.fields(unheld_fields(native_writer.rollout_row(rollout), nemo_gym.HELD | losses.made_anew(rollout)))
+            losses.fields(unheld_fields(rollout_row(rollout), nemo_gym.HELD | losses.made_anew(rollout)))
             write_input(nemo_gym.materialized_input(tasks[index], place))
     losses.tell("rollout")
     report(request.out, repeats.total(), "rollout")
@@ -254,7 +254,7 @@ def _from_file(request: Request) -> tuple[list[Task], Iterator[Graded]]:
         dataset = _load(request, resolve(path), None)
     elif request.target == "nemo_gym":
         raise CommandError(f"{request.source}: holds rollouts: name their task file with --dataset")
-    elif request.target in _SAMPLES:
+    elif request.target in WRITERS:
         dataset = load_with_prompts(files, None, rollouts_format=request.format, field_map=field_map)
     rollouts = load_rollouts(files, request.format, field_map=field_map, on_problem=FirstProblems(_ALL_LISTED))
     return dataset.tasks, ((rollout, None) for rollout in dataset.named(require_rows(rollouts, files)))

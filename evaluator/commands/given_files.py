@@ -14,14 +14,14 @@ from typing import Final
 from evaluator import syntax
 from evaluator.commands.failure import CommandError
 from evaluator.formats import FileLike, FormatError, Role, Source
-from evaluator.formats.nemo_gym_sidecars import (
+from evaluator.formats.nemo_gym_files import (
     failures_path,
     materialized_inputs_path,
     read_failures,
     roles_of,
     tasks_file,
 )
-from evaluator.formats.source import source_of
+from evaluator.formats.sources import source_of
 from evaluator.graders import get_grader, needs_tasks
 from evaluator.graders.spec import anchored
 from evaluator.import_headers import LIVECODEBENCH

@@ -24,7 +24,7 @@ from evaluator.commands.failure import CommandError, Exit
 from evaluator.commands.given_files import found_dataset, tell_failures
 from evaluator.extras import require
 from evaluator.formats import Role
-from evaluator.formats.readings import map_of
+from evaluator.formats.dataset import map_of
 from evaluator.formats.registry import format_named
 from evaluator.formats.sources import resolve
 from evaluator.runs.files import is_run

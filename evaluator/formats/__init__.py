@@ -18,10 +18,10 @@ from evaluator.formats.loader import (
     require_rows,
     sniff,
 )
-from evaluator.formats.mapped import parse_field_map
+from evaluator.formats.native import parse_field_map
 from evaluator.formats.problems import FormatError, FormatWarning, Problem
 from evaluator.formats.registry import Claim, Format, Role, known_formats
-from evaluator.formats.source import FileLike, Source
+from evaluator.formats.sources import FileLike, Source
 
 __all__ = [
     "Claim",

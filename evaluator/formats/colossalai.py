@@ -1,10 +1,14 @@
-"""ColossalAI (coati): tasks with `in_outs` or `test_cases`, and its evaluation logs.
+"""ColossalAI (coati): tasks with `in_outs` or `test_cases`, its evaluation logs, and the rollouts that it logs.
 
-Tasks: `{"messages": {role, content} or [...], "test_cases": {"inputs": [...], "outputs": [...],
-"fn_name"?}}`, or the same object (or its JSON text) as `in_outs` next to a `prompt`. Evaluation rows:
-`prompt, prediction, test_cases, test_results, parsed, reward`; each is a sample and includes its task. A row without
-an id gets one made from its prompt. The preamble is the header of imports that ColossalAI puts before every completion.
-The training step is in the log's name (`..._training_step_20.jsonl`).
+Tasks: `{"messages": {role, content} or [...], "test_cases": {"inputs": [...], "outputs": [...], "fn_name"?}}`, or the
+same object (or its JSON text) as `in_outs` next to a `prompt`. Evaluation rows: `prompt, prediction, test_cases,
+test_results, parsed, reward`; each is a sample and includes its task. A row without an id gets one made from its
+prompt. The preamble is the header of imports that ColossalAI puts before every completion. The training step is in the
+log's name (`..._training_step_20.jsonl`).
+
+Its producer logs rollouts (`<project>_run_<group>.jsonl`). A row is `{"train_step", "rollout": [...]}`: of each prompt
+of a batch the first sample, prompt and completion in one decoded text. They are separated where the chat template
+begins the assistant's turn; a text without that is all completion. There is no reward and no id.
 """
 
 from __future__ import annotations
@@ -13,11 +17,12 @@ import re
 from collections.abc import Iterator
 from pathlib import PurePath
 
+from evaluator.formats import _trainer_rows as trainer
 from evaluator.formats import fields as field
 from evaluator.formats._recorded import Recorded, record, verdict_of_truth
-from evaluator.formats.registry import Claim, Fields, Format
+from evaluator.formats.registry import Claim, Fields, Format, claim_by, one_per_row
 from evaluator.import_headers import CONTEST
-from evaluator.model import JsonValue, Mode, RecordError, Rollout, Task, Verdict
+from evaluator.model import JsonValue, Kind, Mode, RecordError, Rollout, Task, Verdict, brief
 
 _IDS = ("task_id", "id", "problem_id")
 _TAKEN = {"prompt", "messages", "question", "in_outs", "test_cases", "preamble", *_IDS}
@@ -28,36 +33,26 @@ _SAMPLE_FIELDS = {
 _KEPT = ("parsed", "test_results", "test_metadata", "format_valid", "ans_valid", "response_length")
 _CODES = {0: Verdict.WRONG_ANSWER, -1: Verdict.TIME_LIMIT, -2: Verdict.COMPILE_ERROR}
 """-1 is also an exception; then `test_metadata` has its `error`."""
-_STEP = re.compile(r"_training_step_(\d{1,18})\b")
+_TURN = re.compile(r"(?:^|\n)(?:<\|im_start\|>)?assistant\n")
+_RUN = re.compile(r"(.+)_run_(.+)")
 _FULL_REWARD = 10
 """ColossalAI's reward for a completion that passes, before its length penalty."""
 
 
-def _cases_field(fields: Fields) -> str | None:
-    return next((name for name in ("in_outs", "test_cases") if fields.get(name)), None)
-
-
-def claim_task(fields: Fields) -> Claim | None:
-    name = _cases_field(fields)
-    if name is None or "completion" in fields:
+def _claim_task(fields: Fields) -> Claim | None:
+    if "completion" in fields:
         return None
-    if name == "in_outs":
+    if fields.get("in_outs"):
         return Claim(1, "in_outs")
-    cases = fields[name]
+    cases = fields.get("test_cases") or None
     fits = isinstance(cases, str) or (isinstance(cases, dict) and {"inputs", "outputs"} <= cases.keys())
     return Claim(2, "test_cases with inputs and outputs") if fits else None
 
 
-def claim_rollout(fields: Fields) -> Claim | None:
-    if "prediction" not in fields or "prompt" not in fields:
-        return None
-    marks = [name for name in ("test_cases", "test_results", "parsed", "reward") if name in fields]
-    return Claim(3, ", ".join(["prompt", "prediction", *marks])) if marks else None
-
-
 def read_task(fields: Fields) -> Task:
     """One task, of mode call if it has `fn_name`. `inputs` and `outputs` are as in the native format."""
-    cases = field.optional_object(fields, _cases_field(fields) or "in_outs", field.IN_OUTS)
+    name = next((name for name in ("in_outs", "test_cases") if fields.get(name)), "in_outs")
+    cases = field.optional_object(fields, name, field.IN_OUTS)
     prompt = _prompt(fields)
     mode = Mode.STDIN if (cases or {}).get("fn_name") is None else Mode.CALL
     row: dict[str, JsonValue] = {"task_id": _task_id(fields, prompt), "mode": mode, "prompt": prompt}
@@ -67,7 +62,7 @@ def read_task(fields: Fields) -> Task:
     return task
 
 
-def read_rollouts(fields: Fields) -> Iterator[Rollout]:
+def _read_rollout(fields: Fields) -> Rollout:
     """The sample of one evaluation row. It passed if all its `test_results` are 1 (or true)."""
     prediction = fields.get("prediction")
     if not isinstance(prediction, str):
@@ -82,7 +77,7 @@ def read_rollouts(fields: Fields) -> Iterator[Rollout]:
         given_reward=field.optional_number(fields, "reward"),
         metadata={name: fields[name] for name in _KEPT if name in fields},
     )
-    yield record(rollout, _grade(fields, rollout.expected_pass))
+    return record(rollout, _grade(fields, rollout.expected_pass))
 
 
 def _prompt(fields: Fields) -> str:
@@ -123,18 +118,45 @@ def _grade(fields: Fields, passed: bool | None) -> Recorded | None:
     return Recorded(verdict, str(code).lower(), "ColossalAI")
 
 
-def _from_name(path: str) -> Fields:
-    found = _STEP.search(PurePath(path).name)
-    return {"train_step": int(found[1])} if found else {}
+def _read_logged(fields: Fields) -> Iterator[Rollout]:
+    """One rollout for each text."""
+    texts = fields.get("rollout")
+    if not isinstance(texts, list):
+        raise RecordError(f"rollout must be a list of texts, not {brief(texts)}")
+    for place, text in enumerate(texts):
+        if not isinstance(text, str):
+            raise RecordError(f"rollout[{place}] must be text, not {brief(text)}")
+        turn = _TURN.search(text)
+        prompt, completion = (text[: turn.start()], text[turn.end() :]) if turn else ("", text)
+        yield Rollout(
+            task_id=field.id_from_prompt(prompt or text),
+            completion=completion,
+            kind=Kind.CHAT,
+            step=field.optional_whole(fields, "train_step"),
+            metadata=trainer.rest(fields, {"train_step", "rollout"})
+            | ({"prompt": [{"role": "user", "content": prompt}]} if prompt else {}),
+        )
+
+
+def _run_in_name(path: str) -> Fields:
+    found = _RUN.fullmatch(PurePath(path).name.split(".")[0])
+    return {"project": found[1], "run": found[2]} if found else {}
 
 
 FORMAT = Format(
     name="colossalai",
     title="ColossalAI: in_outs or test_cases; evaluation logs",
-    claim_task=claim_task,
+    claim_task=_claim_task,
     read_task=read_task,
-    claim_rollout=claim_rollout,
-    read_rollouts=read_rollouts,
+    claim_rollout=claim_by(3, "prompt, prediction", "test_cases, test_results, parsed, reward"),
+    read_rollouts=one_per_row(_read_rollout),
     repeats_tasks=True,
-    from_name=_from_name,
+    from_name=trainer.step_in(r"_training_step_(\d{1,18})\b[^/]*\Z", "train_step"),
+)
+LOGGED_ROLLOUTS = Format(
+    name="colossalai_rollouts",
+    title="ColossalAI: logged rollouts, train_step, rollout",
+    claim_rollout=claim_by(3, "train_step, rollout"),
+    read_rollouts=_read_logged,
+    from_name=_run_in_name,
 )

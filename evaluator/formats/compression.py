@@ -1,16 +1,25 @@
-"""Decompresses a file as it is read: gzip, Zstandard, bzip2 and xz, known by their first bytes, in bounded memory."""
+"""Decompresses in bounded memory: files as they are read, members of ZIP archives, and fields of rows.
+
+Files are gzip, Zstandard, bzip2 or xz, known by their first bytes. A ZIP archive may have members that are packed with
+Zstandard, which Python's own reader does not know.
+"""
 
 from __future__ import annotations
 
+import base64
+import binascii
 import bz2
 import gzip
 import io
 import lzma
+import zipfile
 import zlib
 from collections.abc import Callable
-from typing import Protocol
+from typing import IO, Protocol
 
 import zstandard
+
+from evaluator.model import RecordError
 
 BUFFER_BYTES = 1 << 20
 DAMAGE = (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError, zstandard.ZstdError, OSError)
@@ -24,6 +33,13 @@ _XZ_MEMORY = 256 << 20
 _FREE = 256 << 20
 _MOST_TIMES = 200
 """A file that unpacks to more than `_FREE` and to this many times its size is refused. Rollouts reach about 50."""
+MAX_UNPACKED_BYTES = 256 << 20
+"""Of a field."""
+
+_ZIP_ZSTD = 93
+_ZIP_ENCRYPTED = 0x1
+_ZIP_HEADER = 30
+"""Bytes before a member's name; the lengths of the name and of what follows it are the last four."""
 
 
 class _Reads(Protocol):
@@ -72,7 +88,7 @@ class _Zstd:
 class _Frames:
     """Frames one after another. Raises `EOFError` if one is cut off."""
 
-    def __init__(self, packed: io.BufferedReader, new: Callable[[], _Decoder], piece: int = _PIECE_BYTES) -> None:
+    def __init__(self, packed: IO[bytes], new: Callable[[], _Decoder], piece: int = _PIECE_BYTES) -> None:
         self._packed = packed
         self._new = new
         self._piece = piece
@@ -83,11 +99,11 @@ class _Frames:
         while True:
             data = b""
             if self._frame is None:
-                data = (self._rest or self._packed.read(self._piece)).lstrip(b"\0")  # xz may pad a frame
-                if not data and not self._packed.peek(1):
+                piece = self._rest or self._packed.read(self._piece)
+                if not piece:
                     return b""
+                self._rest, data = b"", piece.lstrip(b"\0")  # xz may pad a frame
                 if not data:
-                    self._rest = b""
                     continue
                 self._frame = self._new()
             elif self._frame.needs_input:
@@ -141,3 +157,63 @@ def decompressed(raw: io.BufferedReader) -> tuple[io.BufferedReader, str]:
         if head.startswith(magic):
             return io.BufferedReader(_Unpacked(unpacker(raw), raw), BUFFER_BYTES), name
     return raw, ""
+
+
+class MemberError(ValueError):
+    """A member that can't be read. The message says why."""
+
+
+def read_member(archive: zipfile.ZipFile, file: IO[bytes], member: zipfile.ZipInfo, most: int) -> bytes:
+    """A member's bytes. `file` is the archive's own. Raises `MemberError` if there are more than `most`."""
+    if member.flag_bits & _ZIP_ENCRYPTED:
+        raise MemberError("is encrypted")
+    try:
+        if member.compress_type == _ZIP_ZSTD:
+            data = _unpacked(_packed(file, member, most), most)
+        else:
+            with archive.open(member) as stream:
+                data = stream.read(most + 1)
+    except NotImplementedError:
+        raise MemberError(f"is packed in a way that can't be read (method {member.compress_type})") from None
+    except (zipfile.BadZipFile, zstandard.ZstdError, EOFError, OSError) as error:
+        raise MemberError(f"is damaged: {error}") from None
+    if len(data) > most:
+        raise MemberError(f"has more than {most // 1024**2} MiB")
+    return data
+
+
+def _packed(file: IO[bytes], member: zipfile.ZipInfo, most: int) -> bytes:
+    file.seek(member.header_offset)
+    header = file.read(_ZIP_HEADER)
+    if len(header) < _ZIP_HEADER or not header.startswith(b"PK\x03\x04"):
+        raise MemberError("is damaged: it has no header")
+    if member.compress_size > most:
+        raise MemberError(f"has more than {most // 1024**2} MiB")
+    file.seek(int.from_bytes(header[26:28], "little") + int.from_bytes(header[28:30], "little"), 1)
+    return file.read(member.compress_size)
+
+
+def _unpacked(packed: bytes, most: int) -> bytes:
+    """The data of all frames, or one byte more than `most`."""
+    frames, found = _Frames(io.BytesIO(packed), _Zstd, _ZSTD_PIECE_BYTES), bytearray()
+    try:
+        while len(found) <= most and (data := frames.read1(most + 1 - len(found))):
+            found += data
+    except EOFError:
+        raise EOFError("it ends in the middle of a frame") from None
+    return bytes(found)
+
+
+def unpacked_field(value: str, name: str, fix: str) -> bytes:
+    """The bytes in base64-encoded zlib, as datasets pack their test cases.
+
+    Raises `RecordError`, with the `fix`, for other text and above the limit.
+    """
+    try:
+        unpacker = zlib.decompressobj()
+        data = unpacker.decompress(base64.b64decode(value, validate=True), MAX_UNPACKED_BYTES)
+    except (binascii.Error, ValueError, zlib.error):
+        raise RecordError(f"{name} is neither JSON nor base64-encoded zlib: {fix}") from None
+    if unpacker.unconsumed_tail:
+        raise RecordError(f"{name} unpacks to more than {MAX_UNPACKED_BYTES // (1024 * 1024)} MiB: {fix}")
+    return data

@@ -1,13 +1,13 @@
-"""Opens a file of rows: JSON lines, JSON lists, JSON objects over many lines, CSV; plain or compressed.
+"""Opens a file of rows and reads them one at a time: JSON lines, JSON lists, JSON objects over many lines, CSV.
 
-Detects which by its bytes; its name helps with CSV alone. Yields rows as bytes or decoded, one at a time, with their
-physical line and their offset. Files of other kinds are in `evaluator.formats.container_kinds`.
+Detects which by its bytes, plain or compressed; its name helps with CSV alone. Each row comes with its physical line
+and its offset; what can't be read is a `Problem`. A file that is no text is read by the `ContainerKind` that claims it.
 """
 
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import NamedTuple, Self, cast
@@ -15,16 +15,19 @@ from typing import NamedTuple, Self, cast
 from msgspec.structs import replace
 
 from evaluator.formats.compression import BUFFER_BYTES, DAMAGE, decompressed
-from evaluator.formats.container_kinds import ContainerKind, Row, known_containers
 from evaluator.formats.csv_rows import delimiter_of, read_csv
-from evaluator.formats.json_list import ListDamage, ListElement, split_json
+from evaluator.formats.json_text import JsonError, ListDamage, ListElement, decode_json, split_json
 from evaluator.formats.problems import FormatError, Problem, one_line, snippet_of
-from evaluator.formats.source import FileLike, Source, source_of
+from evaluator.formats.registry import Row, known_containers
+from evaluator.formats.sources import FileLike, Source, source_of
+from evaluator.model import JsonValue
 
 MAX_ROW_BYTES = 32 * 1024 * 1024
 """A longer row is reported and skipped; no more than this of it is held in memory."""
 MAX_OBJECT_BYTES = 4 * MAX_ROW_BYTES
 """The same for an object that is a file, or its first line: it may hold all tasks or samples."""
+HOPELESS_ROWS = 1000
+"""If this many rows at the start of a file are all broken, it is something else and reading stops."""
 
 _HEAD_BYTES = 4096
 _LONG_HEAD_BYTES = 1 << 16
@@ -61,6 +64,9 @@ class RawRow(NamedTuple):
     offset: int
 
 
+AnyRow = RawRow | Row | Problem
+
+
 class Start(NamedTuple):
     """Where the first byte is that is neither a byte order mark nor white space, in the decompressed text."""
 
@@ -69,34 +75,26 @@ class Start(NamedTuple):
 
 
 class Container:
-    """An open file and how it is packed. Rows can be read once."""
+    """An open file, whose rows can be read once. As text it says how they are stored, such as `JSON lines, gzip`."""
 
-    def __init__(self, path: str, stream: io.BufferedReader, layout: Layout, compression: str, start: Start) -> None:
-        self.path = path
-        self.layout = layout
-        self.compression = compression
-        self.start = start
+    def __init__(
+        self, source: Source, title: str, rows: Iterator[AnyRow], stream: io.BufferedReader, start: Start | None = None
+    ) -> None:
+        self.path = source.name
+        self.in_place = title == Layout.LINES
+        """Whether the bytes of a row are in the file as they are: JSON lines that are not compressed."""
+        self.start = start or Start()
+        self._title = title
         self._stream = stream
+        self._rows = _until_damage(rows, source, start)
 
     def __str__(self) -> str:
-        return f"{self.layout}, {self.compression}" if self.compression else str(self.layout)
+        return self._title
 
-    @property
-    def in_place(self) -> bool:
-        """Whether the bytes of a row are in the file as they are: JSON lines that are not compressed."""
-        return self.layout is Layout.LINES and not self.compression
-
-    def raw_rows(self) -> Iterator[RawRow | Row | Problem]:
+    def raw_rows(self) -> Iterator[AnyRow]:
         """Every row that is not blank, and a `Problem` for each that can't be read. Closes the file."""
-        line = self.start.line
-        try:
-            for row in self._rows():
-                line = row.line
-                yield row
-        except DAMAGE as error:
-            yield _damaged(self.path, line, error)
-        finally:
-            self.close()
+        with self:
+            yield from self._rows
 
     def __enter__(self) -> Self:
         return self
@@ -105,104 +103,30 @@ class Container:
         self.close()
 
     def close(self) -> None:
-        """Closes the file; reading it again raises."""
+        """Closes the file."""
+        self._rows.close()
         self._stream.close()
 
-    def _rows(self) -> Iterator[RawRow | Row | Problem]:
-        match self.layout:
-            case Layout.LINES:
-                return self._lines()
-            case Layout.LIST | Layout.OBJECTS:
-                return self._elements()
-            case Layout.CSV | Layout.TSV:
-                delimiter = "," if self.layout is Layout.CSV else "\t"
-                return read_csv(self._stream, delimiter, self.path, *self.start, MAX_ROW_BYTES)
 
-    def _lines(self) -> Iterator[RawRow | Problem]:
-        stream, (line, offset), limit = self._stream, self.start, MAX_OBJECT_BYTES
-        while data := stream.readline(limit + 1):
-            terminated = data.endswith(b"\n")
-            size = len(data)
-            if size > limit and not terminated:
-                size += self._skip_rest_of_line()
-                yield self._oversize(line, offset, size, data, limit)
-            elif not data.isspace():
-                yield RawRow(line, data, terminated, offset)
-            line, offset, limit = line + 1, offset + size, MAX_ROW_BYTES
-
-    def _skip_rest_of_line(self) -> int:
-        skipped = 0
-        while data := self._stream.readline(BUFFER_BYTES):
-            skipped += len(data)
-            if data.endswith(b"\n"):
-                break
-        return skipped
-
-    def _elements(self) -> Iterator[RawRow | Problem]:
-        chunks = iter(lambda: self._stream.read1(BUFFER_BYTES), b"")
-        line, offset = self.start
-        limit = MAX_ROW_BYTES if self.layout is Layout.LIST else MAX_OBJECT_BYTES
-        for part in split_json(chunks, line, MAX_ROW_BYTES, offset=offset, max_object=limit):
-            match part:
-                case ListElement(line, data, None, offset):
-                    yield RawRow(line, data, terminated=True, offset=offset)
-                case ListElement(line, data, size, offset):
-                    yield self._oversize(line, offset, size or 0, data, limit)
-                case ListDamage(line, message, data, offset):
-                    yield Problem(self.path, line, message, snippet_of(data) if data else "", offset=offset)
-
-    def _oversize(self, line: int, offset: int, size: int, data: bytes, limit: int) -> Problem:
-        message = f"the row has {size / 1e6:.1f} MB, more than the limit of {limit >> 20} MiB per row: it is skipped"
-        return Problem(self.path, line, message, snippet_of(data), offset=offset)
+def _until_damage(rows: Iterator[AnyRow], source: Source, start: Start | None) -> Generator[AnyRow, None, None]:
+    """The rows under the file's name. `start` is that of a text; a kind's own reader has none."""
+    line, damage = (start.line, DAMAGE) if start else (0, (Exception,))  # what a library for the kind may raise
+    try:
+        for row in rows:
+            line = row.line
+            yield replace(row, path=source.name) if isinstance(row, Problem) else row
+    except FormatError as error:
+        raise FormatError(str(error).replace(str(source.path), source.name)) from None
+    except damage as error:
+        why = one_line(str(error)) or type(error).__name__
+        message = f"the rest of the file can't be read: {why}; the rows before it were read"
+        yield Problem(source.name, line + 1, message)
+    finally:
+        if isinstance(rows, Generator):
+            rows.close()
 
 
-class ReadyContainer:
-    """An open file of a kind with a reader of its own. Its rows come decoded."""
-
-    compression = ""
-    in_place = False
-    start = Start()
-
-    def __init__(self, source: Source, kind: ContainerKind) -> None:
-        self.path = source.name
-        self._source = source
-        self._kind = kind
-        self._rows = kind.open(source.path)
-
-    def __str__(self) -> str:
-        return self._kind.name
-
-    def raw_rows(self) -> Iterator[Row | Problem]:
-        """Every row, and a `Problem` for each that can't be read. Closes the file."""
-        line = 0
-        try:
-            for row in self._rows:
-                line = row.line
-                yield replace(row, path=self.path) if isinstance(row, Problem) else row
-        except FormatError as error:
-            raise FormatError(str(error).replace(str(self._source.path), self.path)) from None
-        except Exception as error:  # whatever a library for the kind raises, the rows before it count
-            yield _damaged(self.path, line, error)
-        finally:
-            self.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Closes the file; reading it again raises."""
-        close = getattr(self._rows, "close", None)
-        if close is not None:
-            close()
-
-
-AnyContainer = Container | ReadyContainer
-
-
-def open_container(file: FileLike) -> AnyContainer:
+def open_container(file: FileLike) -> Container:
     """Opens a file and detects how it is compressed and arranged. Raises `FormatError` if it holds no rows at all."""
     source = source_of(file)
     name = source.name
@@ -212,7 +136,7 @@ def open_container(file: FileLike) -> AnyContainer:
         for kind in known_containers():
             if kind.claims(head, name):
                 raw.close()
-                return ReadyContainer(source, kind)
+                return Container(source, kind.name, kind.open(source.path), raw)
         stream, compression = decompressed(raw)
         start = _skip_blank_start(stream, name)
         layout = _layout(stream.peek(_LONG_HEAD_BYTES)[:_LONG_HEAD_BYTES], name)
@@ -222,12 +146,52 @@ def open_container(file: FileLike) -> AnyContainer:
     except DAMAGE as error:
         raw.close()
         raise FormatError(f"{name}: can't be decompressed: {one_line(str(error))}: create the file again") from None
-    return Container(name, stream, layout, compression, start)
+    title = f"{layout}, {compression}" if compression else str(layout)
+    return Container(source, title, _rows_of_text(stream, layout, name, start), stream, start)
 
 
-def _damaged(path: str, line: int, error: Exception) -> Problem:
-    why = one_line(str(error)) or type(error).__name__
-    return Problem(path, line + 1, f"the rest of the file can't be read: {why}; the rows before it were read")
+def _rows_of_text(stream: io.BufferedReader, layout: Layout, path: str, start: Start) -> Iterator[AnyRow]:
+    match layout:
+        case Layout.LINES:
+            return _lines(stream, path, *start)
+        case Layout.LIST | Layout.OBJECTS:
+            limit = MAX_ROW_BYTES if layout is Layout.LIST else MAX_OBJECT_BYTES
+            return _elements(stream, path, start, limit)
+        case Layout.CSV | Layout.TSV:
+            return read_csv(stream, "," if layout is Layout.CSV else "\t", path, *start, MAX_ROW_BYTES)
+
+
+def _lines(stream: io.BufferedReader, path: str, line: int, offset: int) -> Iterator[RawRow | Problem]:
+    limit = MAX_OBJECT_BYTES
+    while data := stream.readline(limit + 1):
+        terminated = data.endswith(b"\n")
+        size = len(data)
+        if size > limit and not terminated:
+            while more := stream.readline(BUFFER_BYTES):
+                size += len(more)
+                if more.endswith(b"\n"):
+                    break
+            yield _oversize(path, line, offset, size, data, limit)
+        elif not data.isspace():
+            yield RawRow(line, data, terminated, offset)
+        line, offset, limit = line + 1, offset + size, MAX_ROW_BYTES
+
+
+def _elements(stream: io.BufferedReader, path: str, start: Start, limit: int) -> Iterator[RawRow | Problem]:
+    chunks = iter(lambda: stream.read1(BUFFER_BYTES), b"")
+    for part in split_json(chunks, start.line, MAX_ROW_BYTES, offset=start.offset, max_object=limit):
+        match part:
+            case ListElement(line, data, None, offset):
+                yield RawRow(line, data, terminated=True, offset=offset)
+            case ListElement(line, data, size, offset):
+                yield _oversize(path, line, offset, size or 0, data, limit)
+            case ListDamage(line, message, data, offset):
+                yield Problem(path, line, message, snippet_of(data) if data else "", offset=offset)
+
+
+def _oversize(path: str, line: int, offset: int, size: int, data: bytes, limit: int) -> Problem:
+    message = f"the row has {size / 1e6:.1f} MB, more than the limit of {limit >> 20} MiB per row: it is skipped"
+    return Problem(path, line, message, snippet_of(data), offset=offset)
 
 
 def _open_file(path: Path, name: str) -> io.BufferedReader:
@@ -287,3 +251,64 @@ def _refuse_foreign(head: bytes, name: str) -> None:
     control = sum(byte < 32 and byte not in b"\t\r\n\f\x1b" for byte in head)
     if b"\0" in head or control * 10 > len(head):
         raise FormatError(f"{name}: is a binary file: use JSON lines, a JSON list, CSV or Parquet (compressed is fine)")
+
+
+def read_rows(container: Container) -> Iterator[Row | Problem]:
+    """Every object in the container, and a `Problem` for each row that is not an object.
+
+    A row that is a list of objects is as many rows. One that is a list of texts holds the samples of a task that is
+    named by the row's place, from 0. Raises `FormatError` if none of the first `HOPELESS_ROWS` rows is an object.
+    """
+    usable = 0
+    for place, raw in enumerate(container.raw_rows()):
+        if not isinstance(raw, RawRow):
+            usable += isinstance(raw, Row)
+            yield raw
+        else:
+            for item in decoded(container.path, raw, place):
+                usable += isinstance(item, Row)
+                yield item
+        if not usable and place + 1 >= HOPELESS_ROWS:
+            container.close()
+            raise FormatError(
+                f"{container.path}: none of the first {place + 1:,} lines is a JSON object: "
+                "use JSON lines or a JSON list"
+            )
+
+
+def is_incomplete(line: bytes) -> bool:
+    """Whether the last line of a file of JSON lines is half written: it has no newline yet and is not JSON so far."""
+    if line.endswith(b"\n"):
+        return False
+    try:
+        decode_json(line)
+    except JsonError:
+        return True
+    return False
+
+
+def decoded(path: str, raw: RawRow, place: int) -> Sequence[Row | Problem]:
+    """The objects of one row, or what is wrong with it. `place` is the row's number in its file, from 0."""
+    try:
+        value = decode_json(raw.data)
+    except JsonError as error:
+        return (Problem(path, raw.line, _cause(raw, str(error)), snippet_of(raw.data), offset=raw.offset),)
+    if isinstance(value, dict):
+        return (Row(raw.line, value, raw.offset),)
+    if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
+        return [Row(raw.line, item, raw.offset) for item in value]
+    if isinstance(value, list) and value and all(isinstance(item, str) for item in value):
+        return (Row(raw.line, {"task_id": place, "completions": value}, raw.offset),)
+    message = f"the row must be a JSON object, not {_json_name(value)}: it is skipped"
+    return (Problem(path, raw.line, message, snippet_of(raw.data), offset=raw.offset),)
+
+
+def _cause(raw: RawRow, error: str) -> str:
+    if raw.terminated:
+        return error
+    return f"the last line is not complete ({error}): is the file still being written?"
+
+
+def _json_name(value: JsonValue) -> str:
+    names = {list: "a list", str: "text", bool: "true or false", int: "a number", float: "a number"}
+    return names.get(type(value), "null")

@@ -12,9 +12,9 @@ import re
 from collections.abc import Iterator
 from typing import IO
 
-from evaluator.formats.container_kinds import Row
 from evaluator.formats.json_text import JsonError, decode_json
 from evaluator.formats.problems import Problem, snippet_of
+from evaluator.formats.registry import Row
 from evaluator.model import JsonValue
 
 _NAME = re.compile(r"[A-Za-z_][\w.\-\[\]]*")

@@ -21,6 +21,13 @@ _WHOLE = range(-(2**63), 2**63)
 
 
 _NUMBER = re.compile(r"-?(?:\d{1,4000}(?:\.\d*)?(?:[eE][+-]?\d{1,9})?|nan|inf)")
+_LANGUAGE_FIELDS = ("language", "lang", "programming_language")
+_OTHERS = {
+    "java", "javascript", "js", "typescript", "ts", "node", "nodejs", "c", "c++", "cpp", "cxx", "c#", "cs", "csharp",
+    "go", "golang", "rust", "rs", "ruby", "rb", "php", "perl", "pl", "r", "scala", "kotlin", "kt", "swift", "haskell",
+    "hs", "lua", "julia", "jl", "d", "racket", "rkt", "bash", "sh", "shell", "sql", "dart", "elixir", "ocaml",
+    "clojure", "erlang", "fortran", "pascal", "objective-c", "matlab", "lean", "coq", "verilog", "html", "css",
+}  # fmt: skip
 
 
 def without(fields: Fields, names: Container[str]) -> dict[str, JsonValue]:
@@ -46,6 +53,11 @@ def own_id(fields: Fields, names: Iterable[str]) -> str | None:
     """The first of these ids that a row has."""
     own = next((name for name in names if isinstance(fields.get(name), str | int) and fields[name] != ""), None)
     return None if own is None else identifier(fields, own)
+
+
+def first(fields: Fields, names: Iterable[str]) -> str | None:
+    """The first of these fields that the row has."""
+    return next((name for name in names if fields.get(name) is not None), None)
 
 
 def inner(fields: Fields, name: str) -> Fields:
@@ -203,6 +215,16 @@ def _content(message: JsonValue) -> str | None:
         parts = [part.get("text") for part in content if isinstance(part, dict)]
         content = "".join(part for part in parts if isinstance(part, str))
     return content if isinstance(content, str) else None
+
+
+def refuse_others(fields: Fields) -> None:
+    """Raises `RecordError` if the row names a language that is not graded here."""
+    for name in _LANGUAGE_FIELDS:
+        if name not in fields:
+            continue
+        value = fields[name]
+        if isinstance(value, str) and value.strip().lower() in _OTHERS:
+            raise RecordError(f"{name} is {value.strip()!r}, not Python: it can't be graded here")
 
 
 def id_from_prompt(prompt: str) -> str:

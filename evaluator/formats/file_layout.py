@@ -3,30 +3,25 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 import msgspec
 
-from evaluator.formats.containers import AnyContainer, open_container
-from evaluator.formats.languages import refuse_others
-from evaluator.formats.mapped import renamed
+from evaluator.formats.containers import Container, open_container, read_rows
+from evaluator.formats.fields import refuse_others
+from evaluator.formats.native import renamed
 from evaluator.formats.problems import FormatError
-from evaluator.formats.registry import Claim, Fields, Format, Role, Unwrap, format_named, known_formats, known_unwraps
-from evaluator.formats.rows import Row, read_rows
-from evaluator.formats.source import FileLike, Source, source_of
-from evaluator.model import RecordError, Rollout, Task
+from evaluator.formats.registry import Claimed, Fields, Format, Role, Row, claims_of, format_named
+from evaluator.formats.sources import FileLike, Source, source_of
+from evaluator.model import JsonValue, RecordError, Rollout, Task
 
 _LOOKED_AT = 100
 """Rows at the start of a file among which one must be of a known format."""
 _SHOWN_FIELDS = 12
+_ID_FIELDS = ("task_id", "question_id", "id", "name")
 
-
-class Claimed(msgspec.Struct, frozen=True):
-    """A format's claim to the rows of a file, in a role."""
-
-    claim: Claim
-    format: Format
-    role: Role
+Unwrap = Callable[[Fields], Iterable[Fields] | None]
+"""What makes rows of an object that no format claims: the rows in it, in order, or None where it is something else."""
 
 
 class FileLayout(msgspec.Struct, frozen=True, kw_only=True):
@@ -145,18 +140,12 @@ def tasks_of(layout: FileLayout, fields: Fields) -> Iterator[Task]:
     return map(layout.format.read_task, rows_of(layout, fields))
 
 
-def claims_of(role: Role, fields: Fields) -> list[Claimed]:
-    """The formats that claim a row, likeliest first."""
-    found = [Claimed(claim, f, role) for f in known_formats().values() if (claim := f.claim(role, fields)) is not None]
-    return sorted(found, key=lambda each: -each.claim.strength)
-
-
 def no_rows(path: str) -> FormatError:
     """For a file without a single usable row."""
     return FormatError(f"{path}: has no usable row: write one JSON object per line (`rollscope formats FILE --check`)")
 
 
-def _objects(container: AnyContainer) -> Iterator[Row]:
+def _objects(container: Container) -> Iterator[Row]:
     return (row for row in read_rows(container) if isinstance(row, Row))
 
 
@@ -212,8 +201,8 @@ def _detected(role: Role, fields: Fields, where: str) -> Format | None:
 
 
 def _unwrapped(fields: Fields) -> Iterator[tuple[Unwrap, Fields]]:
-    """The first row that each `UNWRAP` finds in an object."""
-    for unwrap in known_unwraps():
+    """The first row that each way to unwrap an object finds in it."""
+    for unwrap in (samples_by_id, tasks_by_id):
         inner = next(iter(unwrap(fields) or ()), None)
         if inner is not None:
             yield unwrap, inner
@@ -225,3 +214,53 @@ def _unknown(path: str, row: Row) -> FormatError:
         f"{path}:{row.line}: no known format has these fields ({names}): map them with "
         "--map task_id=...,completion=... or name a format with --format"
     )
+
+
+def samples_by_id(fields: Fields) -> Iterator[dict[str, JsonValue]] | None:
+    """A row with the samples of each task of `{id: [text, ...]}`, in its order; None if it is something else.
+
+    Every key must have a digit, as ids have: an object such as `{"results": [...]}` does not say what its texts are.
+    """
+    if not fields or not all(any(map(str.isdigit, key)) and _are_texts(value) for key, value in fields.items()):
+        return None
+    return ({"task_id": key, "completions": value} for key, value in fields.items() if value)
+
+
+def _are_texts(value: JsonValue) -> bool:
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
+
+
+def tasks_by_id(fields: Fields) -> Iterator[dict[str, JsonValue]] | None:
+    """The tasks of `{id: task}`, of a known format, in its order; None if it is something else.
+
+    A task without an id gets its key, in the field from which its format reads the id. Raises `RecordError` at the end
+    for values that are not tasks.
+    """
+    first = next(iter(fields.items()), None)
+    if first is None or not isinstance(first[1], dict) or not first[1]:
+        return None
+    rows = ({name: first[0], **first[1]} for name in _ID_FIELDS)
+    chosen = next((name for name, row in zip(_ID_FIELDS, rows, strict=True) if _is_read(row, first[0])), None)
+    return None if chosen is None else _tasks(fields, chosen)
+
+
+def _tasks(fields: Fields, name: str) -> Iterator[dict[str, JsonValue]]:
+    wrong: list[str] = []
+    for key, value in fields.items():
+        if isinstance(value, dict):
+            yield value if value.get(name) not in (None, "") else {**value, name: key}
+        else:
+            wrong.append(key)
+    if wrong:
+        raise RecordError(f"{wrong[0]!r} is not a task: give an object, as the first id has")
+
+
+def _is_read(row: Fields, key: str) -> bool:
+    """Whether the format that claims the row most strongly reads a task, of this id if the row has no other."""
+    claims = claims_of(Role.TASKS, row)
+    if not claims or claims[0].format.read_task is None:
+        return False
+    try:
+        return claims[0].format.read_task(row).task_id in (key, *(str(row.get(name)) for name in _ID_FIELDS))
+    except RecordError:
+        return False

@@ -16,12 +16,11 @@ from typing import IO
 from evaluator.formats import _chat as chat
 from evaluator.formats import _trainer_rows as trainer
 from evaluator.formats import fields as field
-from evaluator.formats._zip_members import MemberError, read_member
-from evaluator.formats.container_kinds import ContainerKind, Row
-from evaluator.formats.harness_tests import task_of_code
+from evaluator.formats.compression import MemberError, read_member
 from evaluator.formats.json_text import JsonError, decode_json
 from evaluator.formats.problems import FormatError, Problem, one_line
-from evaluator.formats.registry import Claim, Fields, Format
+from evaluator.formats.registry import Claim, ContainerKind, Fields, Format, Row
+from evaluator.formats.tests_alone import task_of_code
 from evaluator.model import JsonValue, RecordError, Rollout, Task, Verdict, brief
 
 _VALUES: Mapping[str, tuple[Verdict, float]] = {
@@ -102,9 +101,7 @@ def read_rollouts(fields: Fields) -> Iterator[Rollout]:
     samples = fields.get("samples")
     if not isinstance(samples, list) or not samples:
         raise RecordError(f"the log has no samples (its status is {brief(fields.get('status'))})")
-    for place, sample in enumerate(samples):
-        if not isinstance(sample, Mapping):
-            raise RecordError(f"samples[{place}] must be an object, not {brief(sample)}")
+    for sample in trainer.objects(samples, "samples"):
         yield _rollout(sample, fields.get("eval"))
 
 

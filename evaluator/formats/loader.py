@@ -6,12 +6,14 @@ import hashlib
 import itertools
 import re
 import warnings
+from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple, TypeAlias, TypeVar
 
-from evaluator.formats.containers import open_container
+from evaluator.formats.containers import open_container, read_rows
 from evaluator.formats.file_layout import (
     FileLayout,
     layout_of,
@@ -22,12 +24,54 @@ from evaluator.formats.file_layout import (
     samples_of,
     tasks_of,
 )
-from evaluator.formats.id_table import IdTable
 from evaluator.formats.problems import FormatError, FormatWarning, Problem, TaskClash
 from evaluator.formats.registry import Fields, Role
-from evaluator.formats.rows import read_rows
-from evaluator.formats.source import FileLike, Source, source_of
+from evaluator.formats.sources import FileLike, Source, source_of
 from evaluator.model import Mode, Rollout, Task, brief
+
+_FIRST_SLOTS = 1 << 10
+
+
+class IdTable:
+    """First lines by id: an open-addressing table of 8-byte hashes, 16 bytes per slot, at most two thirds full.
+
+    Two different ids among a million share a hash with a probability of about 3e-8.
+    """
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._hashes = array("Q", bytes(8 * _FIRST_SLOTS))
+        self._lines = array("Q", bytes(8 * _FIRST_SLOTS))
+
+    def first_line(self, text: str, line: int) -> int | None:
+        """The line on which this id came first, or None if `line` is the first (it is then remembered)."""
+        digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+        key = int.from_bytes(digest, "little") or 1  # 0 marks a free slot
+        slot = self._slot(key)
+        if self._hashes[slot]:
+            return self._lines[slot]
+        self._hashes[slot], self._lines[slot] = key, line
+        self._count += 1
+        if self._count * 3 > len(self._hashes) * 2:
+            self._grow()
+        return None
+
+    def _slot(self, key: int) -> int:
+        hashes, mask = self._hashes, len(self._hashes) - 1
+        slot = key & mask
+        while hashes[slot] and hashes[slot] != key:
+            slot = (slot + 1) & mask
+        return slot
+
+    def _grow(self) -> None:
+        old = zip(self._hashes, self._lines, strict=True)
+        size = 2 * len(self._hashes)
+        self._hashes, self._lines = array("Q", bytes(8 * size)), array("Q", bytes(8 * size))
+        for key, line in old:
+            if key:
+                slot = self._slot(key)
+                self._hashes[slot], self._lines[slot] = key, line
+
 
 OnProblem = Callable[[Problem], object]
 Files: TypeAlias = FileLike | Sequence[FileLike]

@@ -14,8 +14,16 @@ import json
 from collections.abc import Mapping
 
 from evaluator.formats import fields as field
-from evaluator.formats._nemo_gym_tests import NATIVE_FIELDS, has_tests, metadata_field, metadata_of, native_row
-from evaluator.formats._nemo_gym_text import conversation_of, output_text, prompt_of
+from evaluator.formats._nemo_gym_tests import (
+    NATIVE_FIELDS,
+    conversation_of,
+    has_tests,
+    metadata_field,
+    metadata_of,
+    native_row,
+    output_text,
+    prompt_of,
+)
 from evaluator.formats._recorded import Recorded, record
 from evaluator.formats.registry import Claim, Fields, Format, one_per_row
 from evaluator.model import JsonValue, Kind, RecordError, Rollout, Task, Verdict

@@ -37,12 +37,13 @@ def read_rollout(fields: Fields) -> Rollout:
     """One sample."""
     prompt, completion = _conversation(fields)
     reward = fields.get("filtered_rewards", fields.get("rewards"))
-    return Rollout(
+    return trainer.rollout(
+        "NeMo RL",
+        completion,
+        trainer.rest(fields, _TAKEN) | chat.turns(prompt, completion),
+        trainer.number(_only(reward)),
         task_id=_task_id(fields, prompt),
-        completion=chat.answer_text(completion),
         step=field.optional_whole(fields, "step"),
-        metadata=trainer.rest(fields, _TAKEN) | chat.turns(prompt, completion),
-        **trainer.grade("NeMo RL", trainer.number(_only(reward))),
     )
 
 

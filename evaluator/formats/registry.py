@@ -1,21 +1,22 @@
-"""What a format is, and the list of all formats.
+"""What a format and a kind of file are, and the lists of all of them.
 
-A format is a module of this package with a `FORMAT`. To add one, add a file: the package is scanned.
+A format is a `Format` in a module of this package, such as a `FORMAT`; a kind of file that is no text is a
+`ContainerKind`, such as a `CONTAINER`. To add one, add a file: the package is scanned.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import StrEnum
 from functools import cache
-from typing import NamedTuple
+from pathlib import Path
+from typing import NamedTuple, TypeVar
 
-from evaluator.formats.problems import FormatError
+from evaluator.formats.problems import FormatError, Problem
 from evaluator.model import JsonValue, Rollout, Task
 from evaluator.package_modules import public_modules
 
 Fields = Mapping[str, JsonValue]
-Unwrap = Callable[[Fields], Iterable[Fields] | None]
 
 
 class Role(StrEnum):
@@ -23,6 +24,17 @@ class Role(StrEnum):
 
     TASKS = "tasks"
     ROLLOUTS = "rollouts"
+
+
+class Row(NamedTuple):
+    """One object of a file. `line` is the line on which it begins, or the row's number where there are no lines.
+
+    `offset` is that of its first byte in the decompressed text; None where there is no such text.
+    """
+
+    line: int
+    fields: dict[str, JsonValue]
+    offset: int | None = None
 
 
 class Claim(NamedTuple):
@@ -78,27 +90,71 @@ class Format(NamedTuple):
         return claim(fields) if claim else None
 
 
+def claim_by(strength: int, names: str, marks: str = "", *, least: int = 1) -> Callable[[Fields], Claim | None]:
+    """A claim to rows that have all the fields of `names`, and at least so many of `marks`, which are `a, b, c`."""
+    needed, optional = set(names.split(", ")), marks.split(", ") if marks else []
+
+    def claim(fields: Fields) -> Claim | None:
+        found = [mark for mark in optional if mark in fields]
+        fits = fields.keys() >= needed and (not optional or len(found) >= least)
+        return Claim(strength, ", ".join([names, *found])) if fits else None
+
+    return claim
+
+
 def one_per_row(read: Callable[[Fields], Rollout]) -> Callable[[Fields], Iterable[Rollout]]:
     """A `read_rollouts` for rows that hold one rollout each."""
     return lambda fields: (read(fields),)
 
 
+class ContainerKind(NamedTuple):
+    """A kind of file whose rows are read by a reader of its own.
+
+    `claims` gets the file's first bytes (up to 4096, as they are on the disk) and its name. `open` gets the path of a
+    file that can be read more than once and from any place; it yields the rows, which it reads as they are asked for,
+    and a `Problem` for each that can't be read. It raises `FormatError` for a file that can't be read as a whole, and
+    may let `OSError`, `ValueError`, `EOFError` and the like pass where the rest of the file is damaged: that becomes a
+    `Problem` after the last row. It closes the file when it is closed itself (a generator with a `with` does).
+    """
+
+    name: str
+    claims: Callable[[bytes, str], bool]
+    open: Callable[[Path], Iterator[Row | Problem]]
+
+
+class Claimed(NamedTuple):
+    """A format's claim to a row, in a role."""
+
+    claim: Claim
+    format: Format
+    role: Role
+
+
+Kind = TypeVar("Kind", Format, ContainerKind)
+
+
 @cache
 def known_formats() -> Mapping[str, Format]:
     """Every format by its name, sorted."""
-    modules = public_modules("evaluator.formats").values()
-    found: list[Format] = [module.FORMAT for module in modules if hasattr(module, "FORMAT")]
-    return {each.name: each for each in sorted(found, key=lambda each: each.name)}
+    return {each.name: each for each in _all_of(Format)}
 
 
 @cache
-def known_unwraps() -> tuple[Unwrap, ...]:
-    """Every `UNWRAP` of a module of this package: what makes rows of an object that no format claims.
+def known_containers() -> tuple[ContainerKind, ...]:
+    """Every kind of file that is no text, by name."""
+    return tuple(_all_of(ContainerKind))
 
-    It gets such an object and returns the rows in it, in order, or None where it is something else.
-    """
+
+def _all_of(kind: type[Kind]) -> list[Kind]:
     modules = public_modules("evaluator.formats").values()
-    return tuple(module.UNWRAP for module in modules if hasattr(module, "UNWRAP"))
+    found = {each.name: each for module in modules for each in vars(module).values() if isinstance(each, kind)}
+    return [found[name] for name in sorted(found)]
+
+
+def claims_of(role: Role, fields: Fields) -> list[Claimed]:
+    """The formats that claim a row, likeliest first."""
+    found = [Claimed(claim, f, role) for f in known_formats().values() if (claim := f.claim(role, fields)) is not None]
+    return sorted(found, key=lambda each: -each.claim.strength)
 
 
 def format_named(name: str, role: Role) -> Format:

@@ -1,19 +1,22 @@
 """slime and miles: samples of their rollouts as JSON, and miles' conversations (`trajectory/<rollout>.jsonl`).
 
-Both save their samples as PyTorch files, which are never loaded (`evaluator.formats.pytorch_files` says how to convert
-one). A row is a sample (`prompt, response, label, reward, status, group_index, ...`), or a whole file with its
-`samples`. miles' conversations have `sample_index, group_index, prompt, messages, reward`.
+A row is a sample (`prompt, response, label, reward, status, group_index, ...`), or a whole file with its `samples`.
+miles' conversations have `sample_index, group_index, prompt, messages, reward`. Both, and rllm, save their samples as
+PyTorch files, which are recognised, and never loaded, for they are pickles: a message says how to convert one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import NoReturn
 
 from evaluator.formats import _chat as chat
 from evaluator.formats import _trainer_rows as trainer
 from evaluator.formats import fields as field
-from evaluator.formats.registry import Claim, Fields, Format
-from evaluator.model import JsonValue, RecordError, Rollout, Task, brief
+from evaluator.formats.problems import FormatError, Problem, one_line
+from evaluator.formats.registry import Claim, ContainerKind, Fields, Format, Row
+from evaluator.model import JsonValue, RecordError, Rollout
 
 _TAKEN = {
     "prompt", "response", "messages", "reward", "group_index", "step", "model", "tokens", "loss_mask",
@@ -34,14 +37,8 @@ def claim_rollout(fields: Fields) -> Claim | None:
     return Claim(3, "sample_index, group_index, messages") if _is_trajectory(fields) else None
 
 
-def claim_task(fields: Fields) -> Claim | None:
-    one = claim_rollout(fields) is not None and "samples" not in fields
-    return Claim(2, "tests in label or metadata") if one and tests_of(fields) is not None else None
-
-
-def read_task(fields: Fields) -> Task:
-    """The task of one sample, where its label or its metadata has tests."""
-    return trainer.task_with(tests_of(fields), _task_id(fields), read_prompt(fields), "slime")
+def _claim_one(fields: Fields) -> Claim | None:
+    return claim_rollout(fields) if "samples" not in fields else None
 
 
 def read_rollouts(fields: Fields) -> Iterator[Rollout]:
@@ -50,10 +47,8 @@ def read_rollouts(fields: Fields) -> Iterator[Rollout]:
     if not isinstance(samples, list):
         yield _rollout(fields, fields.get("step"))
         return
-    for place, sample in enumerate(samples):
-        if not isinstance(sample, Mapping):
-            raise RecordError(f"samples[{place}] must be an object, not {brief(sample)}")
-        step = fields.get("rollout_id")
+    step = fields.get("rollout_id")
+    for sample in trainer.objects(samples, "samples"):
         yield _rollout(sample, fields.get("step") if step is None else step, spread=True)
 
 
@@ -68,16 +63,16 @@ def _rollout(fields: Fields, step: JsonValue, *, spread: bool = False) -> Rollou
     metadata = trainer.rest(fields, _TAKEN) | chat.turns(prompt, completion)
     if spread:
         metadata.setdefault("prompt", prompt)
-    if components:
-        metadata["reward_components"] = components
-    return Rollout(
+    return trainer.rollout(
+        "slime",
+        completion,
+        metadata,
+        reward,
+        components=components,
         task_id=_task_id(fields),
-        completion=chat.answer_text(completion),
         model=field.optional_identifier(fields, "model"),
         group=field.optional_identifier(fields, "group_index"),
         step=field.optional_whole({"step": step}, "step"),
-        metadata=metadata,
-        **trainer.grade("slime", reward),
     )
 
 
@@ -132,11 +127,41 @@ def _task_id(fields: Fields) -> str:
 FORMAT = Format(
     name="slime",
     title="slime, miles: samples as JSON, prompt, response, label, reward, status",
-    claim_task=claim_task,
-    read_task=read_task,
+    **trainer.tasks_in_rollouts("slime", _claim_one, tests_of, _task_id, read_prompt, "tests in label or metadata"),
     claim_rollout=claim_rollout,
     read_rollouts=read_rollouts,
     repeats_tasks=True,
     read_prompt=read_prompt,
-    from_name=lambda path: trainer.step_in(path, r"(?:^|/)(?:eval_)?(\d{1,18})\.jsonl?"),
+    from_name=trainer.step_in(r"(?:^|/)(?:eval_)?(\d{1,18})\.jsonl?"),
 )
+
+
+_ENDINGS = (".pt", ".pth")
+_CONVERT = (
+    "import json,sys,torch;d=torch.load(sys.argv[1],weights_only=False);"
+    "[print(json.dumps(s,default=str)) for s in (d['samples'] if isinstance(d,dict) else d)]"
+)
+
+
+def _is_pytorch(head: bytes, name: str) -> bool:
+    """By the first member of the archive, or by the file's ending where it is a bare pickle."""
+    archive = head.startswith(b"PK\x03\x04")
+    first = head[30 : 30 + int.from_bytes(head[26:28], "little")] if archive else b""
+    return first.endswith((b"/data.pkl", b"/.format_version")) or (
+        name.endswith(_ENDINGS) and (archive or head.startswith(b"\x80"))
+    )
+
+
+def _open_pytorch(path: Path) -> Iterator[Row | Problem]:
+    """Raises `FormatError` with a command that converts the file."""
+    _refuse(path)
+
+
+def _refuse(path: Path) -> NoReturn:
+    raise FormatError(
+        f"{one_line(str(path))}: is a PyTorch file, a pickle, which can run code: it is never loaded. If you trust it, "
+        f'convert it where its trainer is installed: python -c "{_CONVERT}" FILE > samples.jsonl'
+    )
+
+
+CONTAINER = ContainerKind(name="PyTorch file", claims=_is_pytorch, open=_open_pytorch)

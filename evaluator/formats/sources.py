@@ -1,28 +1,96 @@
-"""Finds the files that a person means: files, folders, patterns, `-` for what is piped in, and `s3://` addresses."""
+"""Finds the files that a person means: files, folders, patterns, `-` for what is piped in, and `s3://` addresses.
+
+What can be read only once is copied to a file. `extent_after` says whether files that were read before have only grown.
+"""
 
 from __future__ import annotations
 
+import atexit
 import glob
 import hashlib
 import os
 import re
 import shutil
+import stat
 import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
+
+import msgspec
 
 from evaluator.extras import MissingExtraError, needs
-from evaluator.formats.nemo_gym_sidecars import is_sidecar
 from evaluator.formats.problems import FormatError, one_line
-from evaluator.formats.source import FileLike, Source, source_of
 from evaluator.user_files import cache_folder
+
+
+class Source(msgspec.Struct, frozen=True):
+    """A local file that is known by another name: a copy of what came through a pipe, or from a store.
+
+    `name` is shown, and read for what a file's name says. `typed` is the word that it was found by.
+    """
+
+    path: Path
+    name: str
+    typed: str = ""
+
+    def __str__(self) -> str:
+        return self.name
+
+
+FileLike: TypeAlias = str | Path | Source
+
+_copies: dict[tuple[int, int], Path] = {}
+"""The copy of each pipe, by its device and number: what was read from a pipe is not in it any more."""
+
+
+def source_of(file: FileLike) -> Source:
+    """The file by its own name, or a copy of it where it can be read only once. Raises `FormatError`."""
+    if isinstance(file, Source):
+        return file
+    name = one_line(str(file))
+    return Source(_readable_again(Path(file), name), name, str(file))
+
+
+def _readable_again(path: Path, name: str) -> Path:
+    try:
+        status = path.stat()
+    except (OSError, ValueError):
+        return path  # opening it says why
+    if stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode):
+        return path
+    if stat.S_ISBLK(status.st_mode) or path.name in ("zero", "random", "urandom", "full"):
+        raise FormatError(f"{name}: is a device: pass a file")
+    key = (status.st_dev, status.st_ino)
+    if key not in _copies:
+        _copies[key] = _copy(path, name)
+    return _copies[key]
+
+
+def _copy(path: Path, name: str) -> Path:
+    try:
+        with path.open("rb") as pipe, tempfile.NamedTemporaryFile(prefix="rollscope-", delete=False) as copy:
+            atexit.register(_remove, Path(copy.name))
+            shutil.copyfileobj(pipe, copy, 1 << 20)
+        return Path(copy.name)
+    except OSError as error:
+        why = one_line(error.strerror or str(error))
+        raise FormatError(f"{name}: can't be copied to {tempfile.gettempdir()} to be read: {why}") from None
+
+
+def _remove(copy: Path) -> None:
+    with suppress(OSError):
+        copy.unlink()
+
 
 STDIN = "-"
 
 _S3 = "s3://"
 _PACKINGS = (".gz", ".zst", ".bz2", ".xz")
 _ENDINGS = (".jsonl", ".json", ".ndjson", ".parquet", ".csv", ".tsv", ".eval")
+SIDECARS = ("_materialized_inputs.jsonl", "_failures.jsonl", "_aggregate_metrics.json")
+"""What NeMo Gym writes next to its rollouts: the inputs, the failures, the figures."""
 _PATTERN = re.compile(r"[*?\[]")
 _NUMBER = re.compile(r"(\d+)")
 
@@ -99,7 +167,7 @@ def _is_known(name: str) -> bool:
     unpacked = name
     for packing in _PACKINGS:
         unpacked = unpacked.removesuffix(packing)
-    return unpacked.lower().endswith(_ENDINGS) and not name.startswith(".") and not is_sidecar(unpacked)
+    return unpacked.lower().endswith(_ENDINGS) and not name.startswith(".") and not unpacked.endswith(SIDECARS)
 
 
 def _natural(path: Path | str) -> list[list[tuple[bool, int, str]]]:
@@ -165,3 +233,57 @@ def _cached(store: Any, key: str) -> Path:
                 raise
         Path(part.name).replace(copy)
     return copy
+
+
+_PIECE = 1 << 20
+
+
+class Extent(NamedTuple):
+    """So many bytes from the start, as they are on the disk, and their hash in the form of `dataset_hash`."""
+
+    size: int
+    digest: str
+
+
+def extent_after(files: Sequence[Source], before: Extent) -> Extent:
+    """All bytes that there are now. Raises `FormatError` unless they begin with those of before."""
+    digest, size, start = hashlib.sha256(), 0, Extent(0, _hash_named(hashlib.sha256()))
+    for piece in _pieces(files, before.size):
+        digest.update(piece)
+        size += len(piece)
+        if size <= before.size:
+            start = Extent(size, _hash_named(digest))
+    if size < before.size:
+        was = f"{size:,} bytes, and had {before.size:,} when it was graded: it was cut off or replaced"
+        raise FormatError(f"{files[0]}: has {was}: use another --out")
+    if before.size and start.digest != before.digest:
+        raise FormatError(
+            f"{files[0]}: its first {before.size:,} bytes are not the ones that were graded: use another --out"
+        )
+    return Extent(size, _hash_named(digest))
+
+
+def same_files(some: Sequence[Source], others: Sequence[Source]) -> bool:
+    """Whether two lists name the same files."""
+    return len(some) == len(others) and all(map(_same, some, others))
+
+
+def _same(one: Source, other: Source) -> bool:
+    return one.path == other.path or (one.path.exists() and other.path.exists() and one.path.samefile(other.path))
+
+
+def _pieces(files: Sequence[Source], end: int) -> Iterator[bytes]:
+    """The bytes of all files; one piece ends at `end`."""
+    size = 0
+    for source in files:
+        try:
+            with source.path.open("rb") as file:
+                while piece := file.read(min(_PIECE, end - size) if size < end else _PIECE):
+                    size += len(piece)
+                    yield piece
+        except OSError as error:
+            raise FormatError(f"{source}: can't be read: {error.strerror}") from None
+
+
+def _hash_named(digest: hashlib._Hash) -> str:
+    return f"sha256:{digest.hexdigest()}"

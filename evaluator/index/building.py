@@ -22,7 +22,7 @@ from evaluator.formats import FormatError
 from evaluator.formats.file_layout import layout_of, no_rows
 from evaluator.formats.problems import Problem
 from evaluator.formats.registry import Role
-from evaluator.formats.source import Source as NamedFile
+from evaluator.formats.sources import Source as NamedFile
 from evaluator.index.numbering import Numbering
 from evaluator.index.rows_of import RowReader, keep
 from evaluator.index.scanning import Scanned

@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any, TypedDict
 
-from evaluator.formats.harness_tests import task_of_code
+from evaluator.formats.tests_alone import task_of_code
 from evaluator.interop.program_results import mean_pass_at_k, results_of, task_or_problem
 
 

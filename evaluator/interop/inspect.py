@@ -13,9 +13,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from evaluator import Grade, Task, agrade
-from evaluator.formats.harness_tests import task_of_code
 from evaluator.formats.inspect_ai import task_of_sample
-from evaluator.formats.trainer_tests import task_from
+from evaluator.formats.tests_alone import task_from, task_of_code
 from evaluator.interop.program_results import LimitsLike, reward_options
 from evaluator.model import JsonValue, RecordError, Verdict
 from evaluator.options import Disagreements, Settings

@@ -18,7 +18,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from evaluator.formats import humaneval
-from evaluator.formats.harness_tests import task_of_code
+from evaluator.formats.tests_alone import task_of_code
 from evaluator.interop.program_results import grades_of, mean_pass_at_k, result_of, results_of, task_or_problem
 from evaluator.model import Grade, JsonValue, Limits, Task, Verdict
 
@@ -156,10 +156,10 @@ class LCBCodeGenerationEvaluator(Evaluator):
 
 
 def _question(row: Row) -> Task:
-    from evaluator.formats import livecodebench  # and what reads its packed tests: not at every start
+    from evaluator.formats import contests  # and what reads its packed tests: not at every start
 
     names = ("question_id", "question_content", "starter_code")
-    return livecodebench.read_task(
+    return contests.read_livecodebench(
         {**{name: row.get(name) for name in names}, "input_output": row["evaluation_sample"]}
     )
 

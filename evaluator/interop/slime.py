@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final, Protocol
 
 from evaluator.formats.slime import tests_of
-from evaluator.formats.trainer_tests import task_from
+from evaluator.formats.tests_alone import task_from
 from evaluator.interop.program_results import SHARE, Batch, LimitsLike, reward_options
 from evaluator.model import Grade, JsonValue, RecordError, Task, brief
 from evaluator.options import Options

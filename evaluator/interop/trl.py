@@ -14,7 +14,7 @@ from typing import Final
 
 import msgspec
 
-from evaluator.formats.trainer_tests import COLUMNS, task_from
+from evaluator.formats.tests_alone import COLUMNS, task_from
 from evaluator.interop.program_results import Batch, LimitsLike, reward_options
 from evaluator.model import Grade, JsonValue, RecordError, Task, Verdict, brief
 from evaluator.options import Disagreements

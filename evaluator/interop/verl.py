@@ -17,7 +17,7 @@ from functools import cache
 from typing import Any, Literal, NamedTuple, TypedDict
 
 from evaluator import Grade, Rollout, Task
-from evaluator.formats.trainer_tests import task_from
+from evaluator.formats.tests_alone import task_from
 from evaluator.interop.program_results import LimitsLike, reward_options, ungraded
 from evaluator.model import JsonValue, RecordError
 from evaluator.options import Disagreements, Options

@@ -13,8 +13,8 @@ import pytest
 
 from evaluator import Task
 from evaluator.formats import FormatError, Role, load_rollouts, load_tasks, sniff
-from evaluator.formats.native_writer import rollout_row, task_row
-from evaluator.formats.parquet_writer import ROLLOUT_COLUMNS, TASK_COLUMNS, Table
+from evaluator.formats.parquet import ROLLOUT_COLUMNS, TASK_COLUMNS, Table
+from evaluator.formats.writers import rollout_row, task_row
 from evaluator.model import Rollout, Verdict
 from evaluator.options import Options
 from evaluator.recorded import recorded_grade

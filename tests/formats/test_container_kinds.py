@@ -5,8 +5,8 @@ import sys
 
 import pytest
 
-from evaluator.formats import FormatError, Problem, container_kinds, sniff
-from evaluator.formats.container_kinds import ContainerKind, Row
+from evaluator.formats import FormatError, Problem, registry, sniff
+from evaluator.formats.registry import ContainerKind, Row
 from tests.formats.conftest import loaded
 
 
@@ -52,7 +52,7 @@ def test_it_may_refuse_a_file(tmp_path):
 
 
 def test_the_package_is_scanned():
-    assert all(isinstance(kind, ContainerKind) for kind in container_kinds.known_containers())
+    assert all(isinstance(kind, ContainerKind) for kind in registry.known_containers())
 
 
 def test_a_format_is_one_new_file(tmp_path):

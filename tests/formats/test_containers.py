@@ -17,9 +17,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluator.formats import FormatError, Role, load_rollouts, load_tasks, sniff
-from evaluator.formats.containers import open_container
+from evaluator.formats.containers import is_incomplete, open_container, read_rows
 from evaluator.formats.file_layout import layout_of, rollouts_of
-from evaluator.formats.rows import Row, is_incomplete, read_rows
+from evaluator.formats.registry import Row
 from tests.formats.conftest import loaded
 from tests.formats.test_datasets import FILES
 

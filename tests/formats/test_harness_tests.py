@@ -3,7 +3,7 @@
 import pytest
 
 from evaluator import grade
-from evaluator.formats.harness_tests import task_of_code
+from evaluator.formats.tests_alone import task_of_code
 from evaluator.model import Kind, Mode, RecordError, Verdict
 
 ADD = "LIMIT = 3\n\ndef add(a, b):\n    return a + b\n"

@@ -21,7 +21,7 @@ from evaluator.formats import (
     require_rows,
     sniff,
 )
-from evaluator.formats.id_table import IdTable
+from evaluator.formats.loader import IdTable
 from tests.formats.conftest import loaded
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from evaluator import long_numbers
-from evaluator.formats import apps, livecodebench, nemo_gym
+from evaluator.formats import contests, nemo_gym
 from evaluator.interop import slime, trl, verl
 from evaluator.interop.colossalai import InOutsError, run_test
 from evaluator.interop.open_instruct import Request, results_of_stdio
@@ -36,8 +36,8 @@ ROWS: list[tuple[InOuts, str, float]] = [
 ]
 READERS: dict[str, Callable[[InOuts], Task]] = {
     "a native row": lambda given: Task.from_row({"task_id": "1", "in_outs": given}),
-    "apps": lambda given: apps.read_task({"question": "Q", "input_output": long_numbers.dumps(given)}),
-    "livecodebench": lambda given: livecodebench.read_task(
+    "apps": lambda given: contests.read_apps({"question": "Q", "input_output": long_numbers.dumps(given)}),
+    "livecodebench": lambda given: contests.read_livecodebench(
         {"question_id": "1", "question_content": "Q", "input_output": long_numbers.dumps(given)}
     ),
     "nemo_gym": lambda given: nemo_gym.read_task(

@@ -1,17 +1,104 @@
-"""Writes tasks and rollouts in the format of NeMo Gym's files (0.7): dataset rows, materialised inputs, rollouts.
+"""NeMo Gym's files (0.7): writes dataset rows, materialised inputs and rollouts, and finds the files beside rollouts.
 
 Test cases are `verifier_metadata.unit_tests`, as its code_gen server reads them. Fields of a task that this server does
-not have are next to them under the names of the native format.
+not have are next to them under the names of the native format. Beside `out.jsonl` its collection writes the inputs
+(`out_materialized_inputs.jsonl`), the failures (`out_failures.jsonl`) and the figures (`out_aggregate_metrics.json`).
 """
 
 from __future__ import annotations
 
+from collections import Counter
+from pathlib import Path
+
 import msgspec
 
 from evaluator.formats import fields as field
-from evaluator.formats import native_writer
 from evaluator.formats._nemo_gym_tests import NATIVE_FIELDS
-from evaluator.model import Grade, JsonValue, Rollout, Task, Verdict
+from evaluator.formats.containers import open_container, read_rows
+from evaluator.formats.loader import sniff
+from evaluator.formats.nemo_gym import ROLLOUT_INDEX, TASK_INDEX, index_of
+from evaluator.formats.problems import FormatError
+from evaluator.formats.registry import Role, Row
+from evaluator.formats.sources import SIDECARS
+from evaluator.formats.writers import JsonRow, task_fields
+from evaluator.model import Grade, Rollout, Task, Verdict
+
+_FORMAT = "nemo_gym"
+_PACKINGS = (".gz", ".zst")
+
+
+def roles_of(path: Path, format_name: str | None = None) -> set[Role]:
+    """What the rows of a file of NeMo Gym's can be read as; nothing where its format is another or none is known."""
+    if format_name not in (None, _FORMAT):
+        return set()
+    try:
+        found = sniff(path)
+    except FormatError:
+        return set()
+    return {reading.role for reading in (found, *found.others) if reading.format == _FORMAT}
+
+
+def tasks_file(rollouts: Path, format_name: str | None = None) -> Path | None:
+    """The tasks of rollouts: NeMo Gym's inputs beside them, else the rollouts where their rows have the tests."""
+    roles = roles_of(rollouts, format_name)
+    if Role.ROLLOUTS not in roles:
+        return rollouts if _has_tests(rollouts, format_name) else None
+    beside = materialized_inputs_path(rollouts)
+    if beside.is_file():
+        return beside
+    return rollouts if Role.TASKS in roles else None
+
+
+def _has_tests(rollouts: Path, format_name: str | None) -> bool:
+    """Whether the rows are rollouts that have their tests with them."""
+    try:
+        found = sniff(rollouts)
+    except FormatError:
+        return False
+    readings = [reading for reading in (found, *found.others) if format_name in (None, reading.format)]
+    return {reading.role for reading in readings} == {Role.TASKS, Role.ROLLOUTS}
+
+
+def materialized_inputs_path(rollouts: Path) -> Path:
+    """The inputs of a file of rollouts: the existing file, compressed or not; else where it would be."""
+    return _sidecar(rollouts, SIDECARS[0])
+
+
+def failures_path(rollouts: Path) -> Path:
+    """Its failed rollouts."""
+    return _sidecar(rollouts, SIDECARS[1])
+
+
+def aggregate_metrics_path(rollouts: Path) -> Path:
+    """Its figures."""
+    return _sidecar(rollouts, SIDECARS[2])
+
+
+def read_failures(path: Path) -> Counter[str]:
+    """How many rollouts failed for each reason (`_ng_failure_class`), by their last attempts.
+
+    An empty file has no failures. Raises `FormatError` for one that can't be opened.
+    """
+    if path.is_file() and path.stat().st_size == 0:
+        return Counter()
+    last: dict[tuple[int, int] | int, str] = {}
+    for row in read_rows(open_container(path)):
+        if isinstance(row, Row):
+            task, rollout = index_of(row.fields, TASK_INDEX), index_of(row.fields, ROLLOUT_INDEX)
+            kind = row.fields.get("_ng_failure_class") or row.fields.get("failure_kind")
+            place = row.line if task is None or rollout is None else (task, rollout)
+            last[place] = kind if isinstance(kind, str) else "not reported"
+    return Counter(last.values())
+
+
+def _sidecar(rollouts: Path, ending: str) -> Path:
+    name = rollouts.name
+    for packing in _PACKINGS:
+        name = name.removesuffix(packing)
+    unpacked = rollouts.with_name(Path(name).stem + ending)
+    packed = (unpacked.with_name(unpacked.name + packing) for packing in _PACKINGS)
+    return next((path for path in (unpacked, *packed) if path.is_file()), unpacked)
+
 
 HELD = frozenset({"task_id", "completion", "kind", "model", "given_reward", "expected_pass", "usage"})
 """Fields of native rollouts."""
@@ -22,8 +109,6 @@ _FAILURES = {Verdict.SANDBOX_ERROR: "provider_unavailable", Verdict.UNKNOWN: "ro
 _NOT_GRADED = "rollscope:not_graded"
 _UNNAMED_MODEL = "unknown"
 
-Row = dict[str, JsonValue]
-
 
 class Place(msgspec.Struct, frozen=True):
     """Identifies a rollout of a collection: its task, which of the task's repeats it is (from 0), and its agent."""
@@ -32,7 +117,7 @@ class Place(msgspec.Struct, frozen=True):
     rollout_index: int
     agent: str = DEFAULT_AGENT
 
-    def fields(self) -> Row:
+    def fields(self) -> JsonRow:
         """The fields of NeMo Gym's rows that hold it."""
         return {
             "agent_ref": {"type": _AGENT_TYPE, "name": self.agent},
@@ -41,7 +126,7 @@ class Place(msgspec.Struct, frozen=True):
         }
 
 
-def task_row(task: Task) -> Row:
+def task_row(task: Task) -> JsonRow:
     """A row of a dataset."""
     return {
         "task_id": task.task_id,
@@ -50,18 +135,18 @@ def task_row(task: Task) -> Row:
     }
 
 
-def materialized_input(task: Task, place: Place) -> Row:
+def materialized_input(task: Task, place: Place) -> JsonRow:
     """The row of a dataset as collection writes it for one rollout."""
     return task_row(task) | place.fields()
 
 
-def rollout_record(rollout: Rollout, task: Task, place: Place, grade: Grade | None) -> Row:
+def rollout_record(rollout: Rollout, task: Task, place: Place, grade: Grade | None) -> JsonRow:
     """One line of a file of rollouts, with the grade's reward, or the source's if there is no grade.
 
     Without a reward the record has 0 and `mask_sample`, which keeps it out of every mean: NeMo Gym has no empty reward.
     """
     reward = rollout.given_reward if grade is None else grade.reward
-    record: Row = {
+    record: JsonRow = {
         "task_id": task.task_id,
         "responses_create_params": _params(task),
         "response": _response(rollout, place),
@@ -84,12 +169,12 @@ def rollout_record(rollout: Rollout, task: Task, place: Place, grade: Grade | No
     return record | place.fields()
 
 
-def _params(task: Task) -> Row:
+def _params(task: Task) -> JsonRow:
     return {"input": [{"role": "user", "content": task.prompt}]}
 
 
-def _verifier_metadata(task: Task) -> Row:
-    row = native_writer.task_fields(task)
+def _verifier_metadata(task: Task) -> JsonRow:
+    row = task_fields(task)
     tests = row.pop("in_outs", None)
     metadata = field.without(row, ("task_id", "prompt"))
     if tests is not None:
@@ -103,11 +188,11 @@ def _is_kept(name: str) -> bool:
     return not name.startswith("_ng_") and name not in NATIVE_FIELDS | {"agent_ref", "task_id", "unit_tests"}
 
 
-def _response(rollout: Rollout, place: Place) -> Row:
+def _response(rollout: Rollout, place: Place) -> JsonRow:
     """In the format of OpenAI's Responses API. The time is unknown, so 0."""
     number = f"{place.task_index}_{place.rollout_index}"
-    part: Row = {"type": "output_text", "text": rollout.completion, "annotations": []}
-    message: Row = {
+    part: JsonRow = {"type": "output_text", "text": rollout.completion, "annotations": []}
+    message: JsonRow = {
         "id": f"msg_{number}",
         "type": "message",
         "role": "assistant",

@@ -1,15 +1,17 @@
-"""Makes a task from the tests that a trainer passes, in any of the shapes that datasets have."""
+"""Makes a task from tests alone: those that a trainer passes, in any of the shapes that datasets have, or test code."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import ast
+from collections.abc import Iterator, Mapping
 from typing import Final
 
+from evaluator import syntax
 from evaluator.formats import fields, mbpp
+from evaluator.formats._code_rows import mode_of_test, syntax_error
 from evaluator.formats.json_text import JsonError, decode_json
-from evaluator.formats.languages import refuse_others
 from evaluator.import_headers import CONTEST
-from evaluator.model import JsonValue, RecordError, Task
+from evaluator.model import JsonValue, Mode, RecordError, Task
 
 COLUMNS: Final = ("in_outs", "verification_info", "test_cases", "tests", "ground_truth")
 """The fields of a dataset that may hold tests; the first that exists is used."""
@@ -73,7 +75,7 @@ def _with_lists(value: JsonValue) -> JsonValue:
 
 
 def _from_test_cases(value: Mapping[str, JsonValue], task_id: str) -> Task:
-    refuse_others(value)
+    fields.refuse_others(value)
     task = task_from(value["test_cases"], task_id)
     task.preamble = fields.preamble(value, task.preamble)
     return task
@@ -103,3 +105,54 @@ def _contest_task(row: Mapping[str, JsonValue], task_id: str) -> Task:
 
 def _from_asserts(statements: JsonValue, task_id: str) -> Task:
     return mbpp.read_task({"task_id": task_id, "text": "", "test_list": statements})
+
+
+def task_of_code(test: str, task_id: str, *, entry_point: str | None = None, prompt: str = "") -> Task:
+    """The task of test code: asserts, `check(candidate)` with or without its call, `unittest` classes, or statements.
+
+    `entry_point`: the function to test; None: the one that the code passes to `check`, or that its asserts call. Code
+    that names none runs as it is, after the program. `prompt`: what a completion may continue, and whose helpers the
+    test may use. Raises `RecordError` if the code is empty or not Python.
+
+    >>> task_of_code("assert add(1, 2) == 3", "sums").entry_point
+    'add'
+    """
+    if not test.strip():
+        raise RecordError("the test code is empty: give what decides whether a program passes")
+    try:
+        body = syntax.parse(test).body
+    except syntax.NOT_PYTHON as error:
+        raise RecordError(f"the test code is not valid Python: {syntax_error(error)}") from None
+    mode = mode_of_test(test)
+    name = entry_point or next(_names_checked(body), None)
+    task = _task_of_asserts(test, body, task_id) if mode is Mode.ASSERT else None
+    if task is None:
+        task = Task(task_id=task_id, mode=mode, test=test, entry_point=name)
+    task.entry_point = name or task.entry_point
+    task.prompt, task.source = prompt, ""
+    return task
+
+
+def _names_checked(body: list[ast.stmt]) -> Iterator[str]:
+    """The names in calls `check(NAME)` at the top level, last first."""
+    for node in reversed(body):
+        match node:
+            case ast.Expr(value=ast.Call(func=ast.Name(id="check"), args=[ast.Name(id=name)], keywords=[])):
+                yield name
+
+
+def _task_of_asserts(test: str, body: list[ast.stmt], task_id: str) -> Task | None:
+    """The task of imports and then asserts alone; None for anything else, or if they call no function."""
+    imports = [node for node in body if isinstance(node, ast.Import | ast.ImportFrom)]
+    asserts = body[len(imports) :]
+    if not asserts or not all(isinstance(node, ast.Assert) for node in asserts):
+        return None
+    fields = {
+        "task_id": task_id,
+        "test_imports": [ast.get_source_segment(test, node) for node in imports],
+        "test_list": [ast.get_source_segment(test, node) for node in asserts],
+    }
+    try:
+        return mbpp.read_task(fields)
+    except RecordError:  # such as `assert LIMIT == 3`
+        return None
