@@ -36,8 +36,7 @@ def bound(name: str, value: T, choose: Callable[[View, T], View]) -> Bound:
     if st.session_state.get(_key(name, number), value) != value:
         number = numbers[name] = number + 1
     key = _key(name, number)
-    if key not in st.session_state:  # a value that is set is sent, and would undo a click made meanwhile
-        st.session_state[key] = value
+    st.session_state[key] = value
 
     def changed() -> None:
         if numbers[name] == number:

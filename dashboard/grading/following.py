@@ -20,6 +20,8 @@ from evaluator.index import State
 _POLL_S = 0.5
 _FOLLOWED = "followed"
 """In the session: whether each file is followed, where the visitor has said so."""
+_SWITCHES = "switches"
+"""In the session: how often each switch got a new key, and the value that it had with the last one at first."""
 
 
 def switches(entry: Entry, *, may_grade: bool) -> None:
@@ -56,9 +58,16 @@ def _follows(entry: Entry) -> bool:
 def _switch(
     label: str, key: str, value: bool, change: Callable[[bool], None], *, about: str, disabled: bool = False
 ) -> None:
-    if st.session_state.get(key) != value:  # a value that is set is sent, and would undo a click made meanwhile
-        st.session_state[key] = value
-    st.toggle(label, key=key, on_change=lambda: change(st.session_state[key]), help=about, disabled=disabled)
+    """Shows a value that may also change without the visitor; it has a new key then.
+
+    To set the value in the session would undo a click that is made while the page is drawn again.
+    """
+    drawn = st.session_state.setdefault(_SWITCHES, {})
+    number, first = drawn.setdefault(key, (0, value))
+    if st.session_state.get(f"{key}.{number}", first) != value:
+        number, first = drawn[key] = number + 1, value
+    named = f"{key}.{number}"
+    st.toggle(label, first, key=named, on_change=lambda: change(st.session_state[named]), help=about, disabled=disabled)
 
 
 def watch(entry: Entry, key: str) -> None:
