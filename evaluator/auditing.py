@@ -17,7 +17,7 @@ import msgspec
 
 from evaluator.checkers import get_checker
 from evaluator.extraction import EXTRACTORS, extracted_by_others
-from evaluator.graders import GraderError, grader_of
+from evaluator.graders import grader_or_refusal
 from evaluator.graders.audit import components_of_kept
 from evaluator.model import CaseResult, Component, Grade, Kind, Rollout, Task, Verdict
 from evaluator.options import Options
@@ -160,10 +160,7 @@ def _kept_grade(rollout: Rollout, cases: Sequence[CaseResult], parts: tuple[Comp
 
 def _other_grader(task: Task, requested: str | None) -> str | None:
     """The name of the task's grader if it does not run tests."""
-    try:
-        name = grader_of(task, requested).name
-    except GraderError:
-        return "an unknown grader"
+    name = grader_or_refusal(task, requested).name
     return None if name in BY_TESTS else name
 
 
