@@ -51,9 +51,7 @@ def _refusal(task: Task) -> str | None:
 def _grade(checkers: tuple[Checker, ...], task: Task, rollout: Rollout, bench: Bench) -> Grade:
     kind = _KINDS.get(task.mode)
     if kind is None:
-        unknown = unknown_grade(rollout, "audit")
-        unknown.error_message = _refusal(task)
-        return unknown
+        return unknown_grade(rollout, "audit", _refusal(task))
     answers: dict[int, object] = {}
     grade = tests.grade(task, rollout, bench, prepare=partial(_recording, answers))
     if grade.verdict.graded:

@@ -190,9 +190,8 @@ def _number(value: object) -> float:
 
 
 def _flagged(flag: str, reason: str, rollout: Rollout, name: str) -> Grade:
-    grade = unknown_grade(rollout, name)
-    grade.error_message = reason[:_SHOWN]
-    grade.flags = (Flag(flag, grade.error_message),)
+    grade = unknown_grade(rollout, name, reason[:_SHOWN])
+    grade.flags = (Flag(flag, reason[:_SHOWN]),)
     return grade
 
 

@@ -12,14 +12,15 @@ from evaluator.graders.grader import Grader, nothing_more, refusal_by
 from evaluator.model import CaseResult, Difference, Grade, Rollout, Task, TestCase, Verdict
 
 
-def unknown_grade(rollout: Rollout, grader: str) -> Grade:
-    """A grade about which nothing is known yet."""
+def unknown_grade(rollout: Rollout, grader: str, why: str | None = None) -> Grade:
+    """A grade about which nothing is known yet, or ever, which `why` explains."""
     return Grade(
         task_id=rollout.task_id,
         sample_id=rollout.sample_id,
         verdict=Verdict.UNKNOWN,
         reward=None,
         grader=grader,
+        error_message=why,
     )
 
 
