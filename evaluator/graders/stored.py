@@ -23,10 +23,9 @@ from evaluator.graders.bench import Bench
 from evaluator.graders.cases.loop import SHOWN_WHEN_WRONG, excerpt
 from evaluator.graders.grader import Grader, withheld
 from evaluator.model import CaseResult, Component, Grade, JsonValue, Kind, Mode, Rollout, Task, TestCase, Verdict
-from evaluator.recorded import case_verdicts, error_account, recorded_grade
+from evaluator.recorded import UNVERIFIED, case_verdicts, error_account, recorded_grade
 from evaluator.stages import stage
 
-UNVERIFIED = "the grade is the one that it came with: nothing was run"
 _FULL_REWARD = 1.0
 _GREATEST = sys.float_info.max
 

@@ -37,8 +37,6 @@ from evaluator.sandbox import Outcome, Program, Status, encoded_call
 from evaluator.sandbox.preambles import header_of
 from evaluator.stages import stage
 
-__all__ = ["Config", "grade", "make", "test_cases"]
-
 Reward = Literal["all", "fraction", "weighted"]
 
 _END = "the preamble has come to its end"
