@@ -17,7 +17,7 @@ import msgspec
 
 from evaluator.checkers import get_checker
 from evaluator.extraction import EXTRACTORS, extracted_by_others
-from evaluator.graders import GraderError, grader_of
+from evaluator.graders import grader_or_refusal
 from evaluator.graders.audit import components_of_kept
 from evaluator.model import CaseResult, Component, Grade, Kind, Rollout, Task, Verdict
 from evaluator.options import Options
@@ -89,9 +89,9 @@ def audit_run(
     run: Run,
     checkers: Sequence[str],
     *,
+    on_grade: Callable[[Grade], None],
     workers: int | None = None,
     limit: int | None = None,
-    on_grade: Callable[[Grade], None] | None = None,
     stop: threading.Event | None = None,
 ) -> Audit:
     """The rollouts whose reward depends on the checker, sorted by ids; those before `stop` was set.
@@ -108,8 +108,7 @@ def audit_run(
     by_id = {task.task_id: task for task in audited}
 
     def take(rollout: Rollout, grade: Grade) -> None:
-        if on_grade is not None:
-            on_grade(grade)
+        on_grade(grade)
         _take(report, rollout, grade)
 
     def to_run() -> Iterator[Rollout]:
@@ -160,10 +159,7 @@ def _kept_grade(rollout: Rollout, cases: Sequence[CaseResult], parts: tuple[Comp
 
 def _other_grader(task: Task, requested: str | None) -> str | None:
     """The name of the task's grader if it does not run tests."""
-    try:
-        name = grader_of(task, requested).name
-    except GraderError:
-        return "an unknown grader"
+    name = grader_or_refusal(task, requested).name
     return None if name in BY_TESTS else name
 
 
@@ -263,12 +259,11 @@ def _alike(found: str | None, code: str | None) -> bool:
 def audit_extractors(
     run: Run,
     *,
+    on_grade: Callable[[Grade], None],
     workers: int | None = None,
     limit: int | None = None,
-    on_grade: Callable[[Grade], None] | None = None,
-    stop: threading.Event | None = None,
 ) -> Audit:
-    """The rollouts whose reward depends on the extractor, sorted by ids; those before `stop` was set.
+    """The rollouts whose reward depends on the extractor, sorted by ids.
 
     Only chat answers are compared: of a program or the rest of a prompt every extractor has to take all. Raises
     `SandboxUnavailable` where nothing can run.
@@ -285,8 +280,6 @@ def audit_extractors(
 
     def to_run() -> Iterator[Rollout]:
         for case, reward in _cases(run, limit, report):
-            if stop is not None and stop.is_set():
-                return
             for name in (OURS, *case.same):
                 case.rewards[name] = reward
             if not case.others or case.task_id not in tasks:
@@ -297,11 +290,10 @@ def audit_extractors(
                 running[number] = case, code
                 yield Rollout(task_id=case.task_id, sample_id=number, completion=code, kind=Kind.FULL)
 
-    for rollout, grade, _ in grade_all(tasks.values(), to_run(), audit_options(run), workers=workers, stop=stop):
+    for rollout, grade, _ in grade_all(tasks.values(), to_run(), audit_options(run), workers=workers):
         case, code = running.pop(rollout.sample_id)
         case.take(code, grade)
-        if on_grade is not None:
-            on_grade(grade)
+        on_grade(grade)
         if not case.others:
             finish(case)
     report.differing.sort(key=lambda each: (each.task_id, each.sample_id))

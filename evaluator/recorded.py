@@ -21,7 +21,8 @@ from typing import Final
 
 from evaluator.model import JsonValue, Rollout, Verdict
 
-__all__ = ["CODES", "case_verdicts", "error_account", "first_failure", "recorded_grade", "verdict_of_code"]
+UNVERIFIED: Final = "the grade is the one that it came with: nothing was run"
+"""Why no such grade is verified."""
 
 CODES: Final[Mapping[int, Verdict]] = {
     -1: Verdict.TIME_LIMIT,

@@ -7,7 +7,7 @@ from itertools import chain
 from typing import Unpack
 
 from evaluator.api import grade_all
-from evaluator.graders import traits
+from evaluator.graders import grader_or_refusal
 from evaluator.model import Grade, Kind, Mode, Rollout, Task
 from evaluator.options import Given, Options, options_of
 
@@ -38,7 +38,7 @@ def fault_of(grade: Grade) -> str | None:
 
 def _references(tasks: Sequence[Task]) -> Iterator[Rollout]:
     for task in tasks:
-        if task.reference is not None and not traits(task, None).waits:  # no calls to a judge without a request
+        if task.reference is not None and not grader_or_refusal(task, None).waits:  # no judge unasked
             yield Rollout(task_id=task.task_id, completion=task.reference, kind=Kind.FULL)
 
 

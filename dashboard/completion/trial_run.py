@@ -17,7 +17,7 @@ from dashboard.controls import Screen
 from dashboard.queries import listing, records
 from dashboard.queries.records import TaskRecord
 from dashboard.text import case_view, code_view, diff_view
-from evaluator.graders import GraderError, needs_tasks, traits
+from evaluator.graders import GraderError, grader_or_refusal, needs_tasks
 from evaluator.graders.spec import names_file
 from evaluator.model import NO_REASON, CaseResult, Grade, Kind, Mode, Task
 from evaluator.options import Settings
@@ -104,14 +104,14 @@ def nothing_to_run(task: Task, manifest: Manifest) -> str | None:
     grader = trial_grader(manifest.options.grader)
     if not needs_tasks(grader):
         return "The rollouts came with these rewards: there is nothing to run."
-    if traits(task, grader).waits:
+    if grader_or_refusal(task, grader).waits:
         return "Its grader calls another service, so there are no trial runs here. Use `rollscope grade`."
     return None
 
 
 def runs_code(task: Task, manifest: Manifest) -> bool:
     """Whether a trial run runs code; an answer is only compared."""
-    return traits(task, trial_grader(manifest.options.grader)).runs_code
+    return grader_or_refusal(task, trial_grader(manifest.options.grader)).runs_code
 
 
 def trial_grade(

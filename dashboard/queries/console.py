@@ -12,7 +12,7 @@ import pyarrow as pa
 from dashboard.workspace import OpenRun
 from evaluator.bounded_query import Bounds, Form, query
 from evaluator.runs.files import QueryError
-from evaluator.runs.schema import TABLES, sql_type
+from evaluator.runs.schema import SQL_TYPES, TABLES
 
 SHOWN = Bounds()
 """The limits of what a page shows."""
@@ -75,7 +75,7 @@ ORDER BY rollouts DESC""",
 
 def tables() -> dict[str, list[tuple[str, str]]]:
     """The columns of each table, as (name, type)."""
-    return {table: [(column.name, sql_type(column.type)) for column in columns] for table, columns in TABLES.items()}
+    return {table: [(column.name, SQL_TYPES[column.type]) for column in columns] for table, columns in TABLES.items()}
 
 
 def rows(run: OpenRun, sql: str, on_wait: Callable[[float], object]) -> tuple[pa.Table, bool]:

@@ -40,19 +40,23 @@ def table(path: Path, columns: Mapping[str, str]) -> Iterator[Write]:
             print(f"rows whose half surrogate pairs are written as \\udXXX: {rows.escaped:,}", file=sys.stderr)
 
 
-class Losses:
-    """What the target has no place for, counted."""
+class Converted:
+    """The rows of a file that is written, and what the target has no place for, counted."""
 
-    def __init__(self, target: str) -> None:
+    def __init__(self, target: str, write: Write) -> None:
         self._target = target
+        self._write = write
+        self.rows = 0
         self._fields: Counter[str] = Counter()
         self._left_out: Counter[str] = Counter()
         self._first: dict[str, str] = {}
         self._of_task: Counter[str] = Counter()
 
-    def fields(self, names: Iterable[str]) -> None:
-        """Fields of one record that are not in its row."""
-        self._fields.update(set(names))
+    def add(self, row: JsonRow, lost: Iterable[str] = ()) -> None:
+        """Write a row. `lost`: fields of its record that are not in it."""
+        self._write(row)
+        self.rows += 1
+        self._fields.update(set(lost))
 
     def made_anew(self, rollout: Rollout) -> frozenset[str]:
         """Which of its numbers a reader makes again, from the file's order. To be called once for each, in order."""
@@ -75,6 +79,16 @@ class Losses:
             rest = len(self._fields) - len(shown)
             more = f" and {counted(rest, 'more field')}" if rest else ""
             print(f"not in {self._target}'s rows: {', '.join(shown)}{more}", file=sys.stderr)
+
+
+@contextlib.contextmanager
+def converted(path: Path, target: str, what: str, columns: Mapping[str, str] | None = None) -> Iterator[Converted]:
+    """A file of JSON lines, or of Parquet with `columns`; when it is complete, tells what is in it and what is not."""
+    with json_lines(path) if columns is None else table(path, columns) as write:
+        rows = Converted(target, write)
+        yield rows
+    rows.tell(what)
+    report(path, rows.rows, what)
 
 
 def report(path: Path, count: int, what: str) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 import msgspec
 
-from evaluator.commands.converted import Losses, Write, json_lines, report, report_prompts, table
+from evaluator.commands.converted import Converted, converted, json_lines, report, report_prompts
 from evaluator.commands.failure import CommandError, Exit
 from evaluator.commands.given_files import found_dataset
 from evaluator.commands.progress import FirstProblems
@@ -111,22 +111,15 @@ def _convert_tasks(request: Request) -> None:
     if writer is not None and writer.task_row is None:
         raise CommandError(f"{request.source}: holds tasks, but {request.to} holds only rollouts: use another --to")
     tasks = _load(request, _files(request), request.format).tasks
-    losses, count = Losses(request.to), 0
     row_of: Callable[[Task], JsonRow] = writer.task_row if writer and writer.task_row else task_row
     if request.target == "nemo_gym":
         row_of = nemo_gym.task_row
-    with _output(request, TASK_COLUMNS) as write:
+    with _output(request, "task", TASK_COLUMNS) as out:
         for task in tasks:
             try:
-                write(row_of(task))
+                out.add(row_of(task), unheld_fields(task_fields(task), writer.task_held) if writer else ())
             except Unheld as error:
-                losses.left_out(task.task_id, str(error))
-                continue
-            count += 1
-            if writer is not None:
-                losses.fields(unheld_fields(task_fields(task), writer.task_held))
-    losses.tell("task")
-    report(request.out, count, "task")
+                out.left_out(task.task_id, str(error))
     if request.target == "nemo_gym":
         report_prompts(tasks)
 
@@ -140,20 +133,17 @@ def _convert_rollouts(request: Request, tasks: list[Task], rollouts: Iterator[Gr
         _write_native(request, rollouts)
 
 
-def _output(request: Request, columns: dict[str, str]) -> AbstractContextManager[Write]:
-    return table(request.out, columns) if request.to == "parquet" else json_lines(request.out)
+def _output(request: Request, what: str, columns: dict[str, str] | None = None) -> AbstractContextManager[Converted]:
+    return converted(request.out, request.to, what, columns if request.to == "parquet" else None)
 
 
 def _write_native(request: Request, rollouts: Iterator[Graded]) -> None:
-    count = 0
-    with _output(request, ROLLOUT_COLUMNS) as write:
+    with _output(request, "rollout", ROLLOUT_COLUMNS) as out:
         for rollout, grade in rollouts:
             if grade is not None:
                 rollout.metadata |= _grade_fields(rollout, grade)
                 _take_reward(rollout, grade)
-            write(rollout_row(rollout))
-            count += 1
-    report(request.out, count, "rollout")
+            out.add(rollout_row(rollout))
 
 
 def _take_reward(rollout: Rollout, grade: Grade) -> None:
@@ -178,19 +168,14 @@ def _grade_fields(rollout: Rollout, grade: Grade) -> JsonRow:
 def _write_samples(request: Request, tasks: list[Task], rollouts: Iterator[Graded]) -> None:
     writer = WRITERS[request.target]
     by_id = {task.task_id: task for task in tasks}
-    losses, count = Losses(request.to), 0
-    with json_lines(request.out) as write:
+    with _output(request, "rollout") as out:
         for rollout, grade in rollouts:
             if grade is not None:
                 _take_reward(rollout, grade)
             task = by_id.get(rollout.task_id)
             sample = Sample(rollout, task, grade)
             row = writer.rollout_row(_with_program(sample) if request.target in _WANT_PROGRAMS else sample)
-            write(row)
-            count += 1
-            losses.fields(_lost(rollout, row, writer.held | losses.made_anew(rollout)))
-    losses.tell("rollout")
-    report(request.out, count, "rollout")
+            out.add(row, _lost(rollout, row, writer.held | out.made_anew(rollout)))
 
 
 def _lost(rollout: Rollout, row: JsonRow, held: frozenset[str]) -> Iterator[str]:
@@ -225,21 +210,18 @@ def _is_tested(task: Task | None) -> bool:
 def _write_nemo_gym(request: Request, tasks: list[Task], rollouts: Iterator[Graded]) -> None:
     indices = {task.task_id: index for index, task in enumerate(tasks)}
     repeats: Counter[int] = Counter()
-    losses = Losses(request.to)
     inputs_path = request.out.with_name(f"{request.out.stem}_materialized_inputs.jsonl")
-    with json_lines(request.out) as write, json_lines(inputs_path) as write_input:
+    with _output(request, "rollout") as out, json_lines(inputs_path) as write_input:
         for rollout, grade in rollouts:
             index = indices.get(rollout.task_id)
             if index is None:
-                losses.left_out(rollout.sample_id, _NO_TASK)
+                out.left_out(rollout.sample_id, _NO_TASK)
                 continue
             place = Place(index, repeats[index], request.agent)
             repeats[index] += 1
-            write(nemo_gym.rollout_record(rollout, tasks[index], place, grade))
-            losses.fields(unheld_fields(rollout_row(rollout), nemo_gym.HELD | losses.made_anew(rollout)))
+            lost = unheld_fields(rollout_row(rollout), nemo_gym.HELD | out.made_anew(rollout))
+            out.add(nemo_gym.rollout_record(rollout, tasks[index], place, grade), lost)
             write_input(nemo_gym.materialized_input(tasks[index], place))
-    losses.tell("rollout")
-    report(request.out, repeats.total(), "rollout")
     report(inputs_path, repeats.total(), "input")
     report_prompts([tasks[index] for index in repeats])
 

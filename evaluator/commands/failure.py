@@ -31,8 +31,8 @@ class CommandError(Exception):
         self.status = status
 
 
-def status_of(error: Exception) -> Exit | None:
-    """The exit status of an error whose message is meant for the user; None for a bug of our own."""
+def report(error: Exception) -> int | None:
+    """Print what is wrong, and return the exit status; None for a bug of our own."""
     # Imported late: the modules that define these errors are only needed after a failure.
     from evaluator.checkers import CheckerError
     from evaluator.extras import MissingExtraError
@@ -43,23 +43,17 @@ def status_of(error: Exception) -> Exit | None:
     from evaluator.sandbox import InterpreterError, SandboxUnavailable
     from evaluator.workers.engine import EngineError
 
+    if isinstance(error, _CLICK_ERROR):
+        return _fail_usage(error)
     if isinstance(error, CommandError):
-        return error.status
+        return fail(str(error), error.status)
     if isinstance(error, SandboxUnavailable):
-        return Exit.NO_SANDBOX
+        return fail(str(error), Exit.NO_SANDBOX)
     expected = (
         CheckerError, EngineError, ExportError, FormatError, GraderError, InterpreterError,
         MissingExtraError, RecordError, QueryError, RunError, OSError,
     )  # fmt: skip
-    return Exit.BAD_INPUT if isinstance(error, expected) else None
-
-
-def report(error: Exception) -> int | None:
-    """Print what is wrong, and return the exit status; None for a bug of our own."""
-    if isinstance(error, _CLICK_ERROR):
-        return _fail_usage(error)
-    status = status_of(error)
-    return None if status is None else fail(_message(error), status)
+    return fail(_message(error), Exit.BAD_INPUT) if isinstance(error, expected) else None
 
 
 def _fail_usage(error: Any) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import errno
 import json
 import os
 import signal
@@ -228,10 +229,8 @@ def _free_port(host: str, port: int) -> int:
                 probe.bind((host, candidate))
             except OverflowError:
                 break
-            except socket.gaierror:
-                raise CommandError(f"--host {host}: not an address of this machine") from None
             except OSError as error:
-                if error.errno in (99, 22):  # EADDRNOTAVAIL, EINVAL
+                if isinstance(error, socket.gaierror) or error.errno in (errno.EADDRNOTAVAIL, errno.EINVAL):
                     raise CommandError(f"--host {host}: not an address of this machine") from None
                 continue
             return int(probe.getsockname()[1])

@@ -13,10 +13,12 @@ from __future__ import annotations
 import re
 from functools import cache, lru_cache
 from types import ModuleType
-from typing import NamedTuple, cast, get_args, get_type_hints
+from typing import NoReturn, cast, get_args, get_type_hints
 
 import msgspec
 
+from evaluator.assertions import UngradableError
+from evaluator.graders.answers import answer_grader
 from evaluator.graders.bench import Bench
 from evaluator.graders.grader import Grader, GraderError
 from evaluator.graders.spec import GraderSpec, names_file, parse_spec
@@ -27,13 +29,12 @@ __all__ = [
     "Bench",
     "Grader",
     "GraderError",
-    "Traits",
     "get_grader",
     "grader_of",
+    "grader_or_refusal",
     "known_graders",
     "needs_tasks",
     "shown_cases",
-    "traits",
 ]
 
 
@@ -69,21 +70,17 @@ def _grader_of_row(text: str) -> Grader:
     return get_grader(text)
 
 
-class Traits(NamedTuple):
-    """These fields of a task's `Grader`; the defaults if the task has no valid one."""
-
-    runs_code: bool = False
-    waits: int = 0
-    by_completion: bool = True
-
-
-def traits(task: Task, requested: str | None) -> Traits:
-    """How a task is graded."""
+def grader_or_refusal(task: Task, requested: str | None) -> Grader:
+    """The task's grader; if it has no valid one, a grader that runs nothing and refuses it."""
     try:
-        grader = grader_of(task, requested)
-    except GraderError:
-        return Traits()
-    return Traits(grader.runs_code, grader.waits, grader.by_completion)
+        return grader_of(task, requested)
+    except GraderError as error:
+        why = str(error)
+
+    def refuse(*_: object) -> NoReturn:
+        raise UngradableError(why)
+
+    return answer_grader("an unknown grader", refuse, refuse)
 
 
 def needs_tasks(requested: str | None) -> bool:
@@ -96,10 +93,7 @@ def needs_tasks(requested: str | None) -> bool:
 
 def shown_cases(task: Task, requested: str | None) -> tuple[TestCase, ...]:
     """The test cases that the task's grader decides; none if it can't be graded."""
-    try:
-        return grader_of(task, requested).test_cases(task)
-    except GraderError:
-        return ()
+    return grader_or_refusal(task, requested).test_cases(task)
 
 
 @cache

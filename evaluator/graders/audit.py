@@ -19,7 +19,7 @@ from evaluator.graders import tests
 from evaluator.graders.answers import unknown_grade
 from evaluator.graders.bench import Bench
 from evaluator.graders.cases.loop import is_whole
-from evaluator.graders.cases.plans import CasePlan, PlannedCase
+from evaluator.graders.cases.plans import CasePlan, PlannedCase, test_cases
 from evaluator.graders.grader import Grader, GraderError, nothing_more
 from evaluator.model import CaseResult, Component, Difference, Grade, Mode, Rollout, Task, TestCase, Verdict
 
@@ -39,7 +39,7 @@ def make(config: Config) -> Grader:
         raise GraderError(str(error)) from None
     if not checkers:
         raise GraderError('grader audit: checkers is empty: give for example "checkers": ["floats", "livecodebench"]')
-    return Grader("audit", partial(_grade, checkers), tests.test_cases, refusal=_refusal, kept_by=nothing_more)
+    return Grader("audit", partial(_grade, checkers), test_cases, refusal=_refusal, kept_by=nothing_more)
 
 
 def _refusal(task: Task) -> str | None:
@@ -51,9 +51,7 @@ def _refusal(task: Task) -> str | None:
 def _grade(checkers: tuple[Checker, ...], task: Task, rollout: Rollout, bench: Bench) -> Grade:
     kind = _KINDS.get(task.mode)
     if kind is None:
-        unknown = unknown_grade(rollout, "audit")
-        unknown.error_message = _refusal(task)
-        return unknown
+        return unknown_grade(rollout, "audit", _refusal(task))
     answers: dict[int, object] = {}
     grade = tests.grade(task, rollout, bench, prepare=partial(_recording, answers))
     if grade.verdict.graded:

@@ -7,18 +7,15 @@ from collections.abc import Iterator
 from evaluator.assertions import UngradableError
 from evaluator.assertions.plan import SuitePlan, notes_on
 from evaluator.given_tests import CARRIAGE_RETURNS
-from evaluator.graders import GraderError, grader_of
+from evaluator.graders import grader_or_refusal
 from evaluator.graders.cases.plans import plan_for
 from evaluator.model import Mode, Task
 
 
 def lint(task: Task) -> Iterator[str]:
     """One line for each oddity. Raises nothing."""
-    try:
-        grader = grader_of(task, None)
-        refusal = grader.refusal(task)
-    except GraderError as error:
-        refusal = str(error)
+    grader = grader_or_refusal(task, None)
+    refusal = grader.refusal(task)
     if refusal is not None:
         yield f"can't be graded: {refusal}"
     elif grader.runs_code:

@@ -30,8 +30,8 @@ from msgspec.structs import replace
 
 from evaluator.graders.answers import unknown_grade
 from evaluator.graders.bench import Bench
+from evaluator.graders.cases.plans import test_cases
 from evaluator.graders.grader import Grader, GraderError
-from evaluator.graders.tests import test_cases
 from evaluator.model import Component, Flag, Grade, JsonValue, Rollout, Task, Verdict
 from evaluator.sandbox import FaultError, SandboxUnavailable
 
@@ -190,9 +190,8 @@ def _number(value: object) -> float:
 
 
 def _flagged(flag: str, reason: str, rollout: Rollout, name: str) -> Grade:
-    grade = unknown_grade(rollout, name)
-    grade.error_message = reason[:_SHOWN]
-    grade.flags = (Flag(flag, grade.error_message),)
+    grade = unknown_grade(rollout, name, reason[:_SHOWN])
+    grade.flags = (Flag(flag, reason[:_SHOWN]),)
     return grade
 
 

@@ -17,16 +17,15 @@ from collections.abc import Iterator, Mapping, Sequence
 import msgspec
 
 from evaluator.extraction import extract
-from evaluator.graders import grader_of
+from evaluator.graders import grader_or_refusal
 from evaluator.graders.answers import unknown_grade
 from evaluator.graders.bench import Bench
 from evaluator.graders.cases.loop import SHOWN_WHEN_WRONG, excerpt
-from evaluator.graders.grader import Grader, GraderError, withheld
+from evaluator.graders.grader import Grader, withheld
 from evaluator.model import CaseResult, Component, Grade, JsonValue, Kind, Mode, Rollout, Task, TestCase, Verdict
-from evaluator.recorded import case_verdicts, error_account, recorded_grade
+from evaluator.recorded import UNVERIFIED, case_verdicts, error_account, recorded_grade
 from evaluator.stages import stage
 
-UNVERIFIED = "the grade is the one that it came with: nothing was run"
 _FULL_REWARD = 1.0
 _GREATEST = sys.float_info.max
 
@@ -70,10 +69,7 @@ def _grade(task: Task, rollout: Rollout, bench: Bench) -> Grade:
 
 def _test_cases(task: Task) -> tuple[TestCase, ...]:
     """The test cases of the task's own grader, for display."""
-    try:
-        own = grader_of(task, None)
-    except GraderError:
-        return ()
+    own = grader_or_refusal(task, None)
     return own.test_cases(task) if own.needs_tasks else ()
 
 

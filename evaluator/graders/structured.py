@@ -246,8 +246,6 @@ def _read(text: str, start: int) -> tuple[JsonValue, int]:
         raise _NotReadError(f"longer than {_LONGEST:,} characters")
     try:
         value, end = _DECODER.raw_decode(text, start)
-    except _NotReadError:
-        raise
     except json.JSONDecodeError as error:
         raise _NotReadError(f"not JSON: {error.msg} at line {error.lineno}, column {error.colno}") from None
     except RecursionError:

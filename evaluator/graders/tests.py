@@ -18,7 +18,7 @@ from evaluator.assertions import UngradableError
 from evaluator.assertions.plan import SuitePlan
 from evaluator.checkers import render
 from evaluator.extraction import Extraction, extract
-from evaluator.graders.answers import unknown_grade
+from evaluator.graders.answers import conclude, unknown_grade
 from evaluator.graders.bench import Bench
 from evaluator.graders.cases.loop import SHOWN_WHEN_RIGHT, SHOWN_WHEN_WRONG, attempt, excerpt, not_run, run_cases
 from evaluator.graders.cases.plans import CasePlan, PlannedCase, plan_for, test_cases
@@ -36,8 +36,6 @@ from evaluator.model import CaseResult, Flag, Grade, Limits, RecordError, Rollou
 from evaluator.sandbox import Outcome, Program, Status, encoded_call
 from evaluator.sandbox.preambles import header_of
 from evaluator.stages import stage
-
-__all__ = ["Config", "grade", "make", "test_cases"]
 
 Reward = Literal["all", "fraction", "weighted"]
 
@@ -107,7 +105,8 @@ def grade(
         return result
     explain_undefined(result.cases)
     explain_carriage_returns(result.cases, task)
-    _conclude(result, extraction)
+    failing = conclude(result, extraction.reason if extraction.code is None else None)
+    result.error_line = failing.error_line if failing is not None else None
     result.reward = _reward(result, task, reward)
     return withheld(result, options.unverified)
 
@@ -172,26 +171,6 @@ def _fault_of_preamble(task: Task, plan: CasePlan, cases: list[CaseResult], limi
         return None  # the completion ran, so the preamble had run before
     entry_point = task.entry_point if plan.by_value else None
     return _why_it_fails(task.preamble, entry_point, plan.cases[failing].payload, limits, bench)
-
-
-def _conclude(result: Grade, extraction: Extraction) -> None:
-    """Takes verdict and error from the first failing test case, or else from the first unknown one."""
-    others = [case for case in result.cases if case.verdict is not Verdict.PASSED]
-    failing = next((case for case in others if case.verdict is not Verdict.UNKNOWN), others[0] if others else None)
-    if extraction.code is None:
-        result.verdict, result.error_message = Verdict.NO_CODE, extraction.reason
-    elif failing is None:
-        result.verdict = Verdict.PASSED
-    else:
-        result.verdict = failing.verdict
-        result.error_type, result.error_message = failing.error_type, failing.error_message
-        result.error_line = failing.error_line
-        if result.verdict is Verdict.UNKNOWN:
-            result.error_message = result.unverified_reason
-        if result.error_message is None and failing.difference is not None:
-            result.error_message = failing.difference.message
-    if result.verdict.graded:
-        result.pass_rate = result.tests_passed / result.tests_total
 
 
 def _reward(result: Grade, task: Task, reward: Reward) -> float | None:

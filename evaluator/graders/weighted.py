@@ -130,9 +130,7 @@ def _grade_of(part: Part, task: Task, rollout: Rollout, bench: Bench) -> Grade:
     try:
         return within_range(part.grader.grade(part.own(task), rollout, bench), part.grader)
     except RecordError as error:
-        unknown = unknown_grade(rollout, part.grader.name)
-        unknown.error_message = str(error)
-        return unknown
+        return unknown_grade(rollout, part.grader.name, str(error))
 
 
 def _component(part: Part, grade: Grade) -> Component:

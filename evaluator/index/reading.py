@@ -19,11 +19,11 @@ from evaluator.index.state import RolloutSource, State, folder_of, kept_problems
 from evaluator.index.tasks import CasesOf, Dataset, IndexedTasks
 from evaluator.index.texts import PLACE, Texts
 from evaluator.model import Task
+from evaluator.recorded import UNVERIFIED
 from evaluator.runs.files import RunError, part_path
 from evaluator.runs.reading import Run, no_rows, quoted
 from evaluator.runs.schema import MAX_PROBLEMS, Manifest, columns_sql
 
-UNVERIFIED: Final = "the grade is the one that it came with: nothing was run"
 _OWN: Final = set(COLUMNS)
 _TEXTS: Final = {"completion", "code", "kind", "line_offset", "extracted_from", "metadata"}
 """Read from the source's file by the functions `completion_of` and so on, of `Texts`."""

@@ -14,7 +14,7 @@ from typing import Final
 
 from evaluator import long_numbers
 from evaluator.extras import needs
-from evaluator.graders import traits
+from evaluator.graders import grader_or_refusal
 from evaluator.model import Task, Verdict
 from evaluator.version import VERSION
 from evaluator.workers.choice import is_for_servers
@@ -148,7 +148,7 @@ def _asked(body: bytes) -> Request:
 def _require_gradable(asked: Request, tasks: list[Task]) -> None:
     for task in tasks:
         grader = task.grader or asked.options.grader
-        if not is_for_servers(grader) or not traits(task, grader).runs_code:
+        if not is_for_servers(grader) or not grader_or_refusal(task, grader).runs_code:
             raise _RefusedError(422, f"grader {grader}: a server only runs code, with Rollscope's own graders")
 
 

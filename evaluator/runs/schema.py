@@ -298,7 +298,7 @@ TABLES: Final[dict[str, tuple[Column[Any], ...]]] = {
     "tasks": TASK_COLUMNS,
 }
 
-_SQL_TYPES: Final = {
+SQL_TYPES: Final = {
     "string": "VARCHAR",
     "int32": "INTEGER",
     "int64": "BIGINT",
@@ -306,6 +306,7 @@ _SQL_TYPES: Final = {
     "bool": "BOOLEAN",
     "list<string>": "VARCHAR[]",
 }
+"""DuckDB's names of the columns' types."""
 
 
 def column_names(table: str) -> list[str]:
@@ -313,11 +314,6 @@ def column_names(table: str) -> list[str]:
     return [column.name for column in TABLES[table]]
 
 
-def sql_type(arrow_type: str) -> str:
-    """DuckDB's name of a column's type."""
-    return _SQL_TYPES[arrow_type]
-
-
 def columns_sql(table: str, value: Callable[[str], str]) -> list[str]:
     """The columns of a view: of `rollouts`, `cases` or `tasks`, where `value` gives the SQL of each by its name."""
-    return [f'{value(column.name)}::{sql_type(column.type)} AS "{column.name}"' for column in TABLES[table]]
+    return [f'{value(column.name)}::{SQL_TYPES[column.type]} AS "{column.name}"' for column in TABLES[table]]

@@ -108,8 +108,8 @@ class RunWriter:
         self.close("stopped")
 
     def graded_samples(self) -> set[int]:
-        """The keys (`schema.sample_key`) of the samples that have a grade in a written part."""
-        return graded_samples(self.path)
+        """The keys (`schema.sample_key`) of the samples that have a grade in a written part: 8 bytes each."""
+        return {sample_key(*ids) for _, rows in _stored(self.path, "task_id", "sample_id") for ids in rows}
 
     def regrade(self) -> None:
         """Declare that rollouts added from now on may replace grades in earlier parts."""
@@ -149,14 +149,11 @@ class RunWriter:
     def flush(self) -> None:
         """Write what has been added, so that readers see it. Raises `RunError` if it can't be written."""
         with self._reporting():
-            self._flush()
-
-    def _flush(self) -> None:
-        if self._part.rows:
-            self._part.write()
-            self._next_part += 1
-            self._begin_part()
-            write_manifest(self.path, self.manifest)
+            if self._part.rows:
+                self._part.write()
+                self._next_part += 1
+                self._begin_part()
+                write_manifest(self.path, self.manifest)
         self._due = time.monotonic() + PART_SECONDS
 
     def close(self, state: RunState = "finished") -> None:
@@ -171,7 +168,7 @@ class RunWriter:
         try:
             with self._reporting():
                 self._tasks.finish()
-                self._flush()
+                self.flush()
                 if self.manifest.regraded_from is not None:
                     self.manifest.counts = _exact_counts(self.path, self.manifest.regraded_from)
                 self.manifest.state, self.manifest.stopped_by = state, self._fault
@@ -226,11 +223,6 @@ class RunWriter:
         full = self._part.rows >= PART_ROWS or self._part.bytes >= PART_BYTES
         if full or time.monotonic() >= self._due:
             self.flush()
-
-
-def graded_samples(run: Path) -> set[int]:
-    """The keys of the samples that have a grade in a run; 8 bytes each, however long their names."""
-    return {sample_key(*ids) for _, rows in _stored(run, "task_id", "sample_id") for ids in rows}
 
 
 class _TaskFile:

@@ -15,7 +15,7 @@ from typing import Final
 
 import msgspec
 
-from evaluator.graders import Traits, needs_tasks, traits
+from evaluator.graders import Grader, grader_or_refusal, needs_tasks
 from evaluator.model import Mode, Rollout, Task
 from evaluator.options import Options
 from evaluator.workers.batches import Batch, Graded, Item
@@ -113,12 +113,12 @@ class _Stream:
         self, tasks: Mapping[str, Task], options: Options, workers: int | None, dispatcher: Dispatcher
     ) -> None:
         kinds = {(task.grader, task.mode is Mode.ANSWER): task for task in tasks.values()}.values()
-        light = [each for task in kinds if not (each := traits(task, options.grader)).runs_code]
+        light = [each for task in kinds if not (each := grader_or_refusal(task, options.grader)).runs_code]
         self._runs_code = len(light) < len(kinds)
         at_once = max((each.waits for each in light), default=0)
         self._tasks = tasks
         self._options = options
-        self._orders: dict[str, tuple[Order, Traits]] = {}
+        self._orders: dict[str, tuple[Order, Grader]] = {}
         self._numbers = itertools.count()
         self._dispatcher = dispatcher
         self._inline = InlineWorkers(options, workers or max(cores(), at_once))
@@ -183,7 +183,7 @@ class _Stream:
                 self._add_without_task(place, rollout)
                 return
             order = Order(next(self._numbers), task, self._options)
-            found = self._orders[rollout.task_id] = (order, traits(task, self._options.grader))
+            found = self._orders[rollout.task_id] = (order, grader_or_refusal(task, self._options.grader))
         item = Item(place, rollout, found[0])
         if found[1].by_completion:
             grade = self._duplicates.grade_of(item)

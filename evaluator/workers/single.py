@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 import msgspec
 
-from evaluator.graders import Bench, GraderError, traits
+from evaluator.graders import Bench, GraderError, grader_or_refusal
 from evaluator.graders.spec import anchored
 from evaluator.model import Grade, Rollout, Task, brief
 from evaluator.options import Options
@@ -39,7 +39,7 @@ async def agrade_one(task: Task, rollout: Rollout, options: Options, place: Plac
     """As `grade_one`, without a thread for it if its grader runs code. One that is cancelled is given up."""
     import asyncio  # a third of what importing this package would cost
 
-    if not traits(task, options.grader).runs_code:
+    if not grader_or_refusal(task, options.grader).runs_code:
         return await asyncio.to_thread(Worker(options).grade, task, rollout)
     return (await _awaited(_call(task, rollout, options, place))).grade
 
@@ -70,7 +70,7 @@ def _grade_together(pairs: Sequence[tuple[Task, Rollout]], options: Options, pla
     grades: list[Grade] = []
     with _given_up_on_error(calls), stoppable(calls):
         for task, rollout in pairs:
-            runs_code = traits(task, options.grader).runs_code
+            runs_code = grader_or_refusal(task, options.grader).runs_code
             call = _call(task, rollout, options, place, measure=spent is not None) if runs_code else None
             calls.calls.append(call)
         for (task, rollout), call in zip(pairs, calls.calls, strict=True):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluator.graders import GraderError, get_grader, grader_of, known_graders, shown_cases, traits
+from evaluator.graders import GraderError, get_grader, grader_of, grader_or_refusal, known_graders, shown_cases
 from evaluator.graders.spec import anchored, names_file, parse_spec
 from evaluator.model import Mode, Task, TestCase
 from tests.graders.answers import options, task
@@ -58,10 +58,12 @@ def test_a_row_wins_over_the_run_and_the_run_over_what_is_usual() -> None:
     assert grader_of(task("x"), None).name == "exact_match"
     assert grader_of(task("x"), "structured").name == "structured"
     assert grader_of(task("x", "exact_match"), "structured").name == "exact_match"
-    assert traits(code, None).runs_code
-    assert not traits(task("x"), None).runs_code
+    assert grader_or_refusal(code, None).runs_code
+    assert not grader_or_refusal(task("x"), None).runs_code
     odd = task("x", "nobody")
-    assert (traits(odd, None), shown_cases(odd, None)) == ((False, 0, True), ())
+    refusing = grader_or_refusal(odd, None)
+    assert (refusing.runs_code, refusing.waits, refusing.by_completion) == (False, 0, True)
+    assert shown_cases(odd, None) == ()
 
 
 def test_files_are_found_wherever_they_stand() -> None:

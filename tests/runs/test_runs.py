@@ -27,7 +27,6 @@ from evaluator.model import (
 from evaluator.runs import writing
 from evaluator.runs.reading import Manifest, QueryError, Run, RunError, RunWriter, rows_where, select
 from evaluator.runs.schema import TABLES, column_names, sample_key
-from evaluator.runs.writing import graded_samples
 from tests.manifests import manifest_of
 from tests.runs.older_run import forget_columns
 
@@ -155,13 +154,13 @@ def test_text_that_is_not_unicode_is_kept_readable(tmp_path: Path) -> None:
     with RunWriter.create(tmp_path / "run", manifest()) as writer:
         writer.add(rollout("s\udcff", completion="x = '\ud800' # \0 \U0001f600"), grade("s\udcff", code="é\udc80"), 0)
         writer.add(rollout("t", completion=r"x = '\ud800'"), grade("t", flags=(Flag("f", "\udfff"),)), 1)
-    run = Run.open(tmp_path / "run")
     got = rows(tmp_path / "run", "SELECT sample_id, completion, code, flag_evidence FROM rollouts ORDER BY row")
     assert got == [
         (r"s\udcff", "x = '\\ud800' # \0 \U0001f600", r"é\udc80", []),
         ("t", r"x = '\ud800'", None, [r"\udfff"]),
     ]
-    assert sample_key("add", "s\udcff") in graded_samples(run.path)
+    with RunWriter.create(tmp_path / "run", manifest(), resume=True) as writer:
+        assert sample_key("add", "s\udcff") in writer.graded_samples()
 
 
 def test_the_columns_of_the_files_are_those_of_the_empty_views(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What the graders of answers share: a grade that is unknown at first and follows from its test cases."""
+"""What graders share: a grade that is unknown at first and follows from its test cases, and graders of answers."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from evaluator.graders.grader import Grader, nothing_more, refusal_by
 from evaluator.model import CaseResult, Difference, Grade, Rollout, Task, TestCase, Verdict
 
 
-def unknown_grade(rollout: Rollout, grader: str) -> Grade:
-    """A grade about which nothing is known yet."""
+def unknown_grade(rollout: Rollout, grader: str, why: str | None = None) -> Grade:
+    """A grade about which nothing is known yet, or ever, which `why` explains."""
     return Grade(
         task_id=rollout.task_id,
         sample_id=rollout.sample_id,
         verdict=Verdict.UNKNOWN,
         reward=None,
         grader=grader,
+        error_message=why,
     )
 
 
@@ -69,13 +70,23 @@ def case_result(case: TestCase, actual: str | None, problem: str | None, room: i
     )
 
 
-def conclude(grade: Grade, why_no_answer: str | None = None) -> None:
-    """Sets verdict, error and pass rate from the grade's cases, or says why there was no answer."""
-    failing = grade.first_failure
-    grade.pass_rate = grade.tests_passed / grade.tests_total
+def conclude(grade: Grade, why_no_answer: str | None = None) -> CaseResult | None:
+    """Sets verdict, error and pass rate from the grade's cases, or says why there was no answer.
+
+    Returns the case that decides: the first failing one, or else the first unknown one.
+    """
+    others = [case for case in grade.cases if case.verdict is not Verdict.PASSED]
+    failing = next((case for case in others if case.verdict.graded), others[0] if others else None)
     if why_no_answer is not None:
         grade.verdict, grade.error_message = Verdict.NO_CODE, why_no_answer
     elif failing is None:
         grade.verdict = Verdict.PASSED
     else:
-        grade.verdict, grade.error_type, grade.error_message = failing.verdict, failing.error_type, failing.reason
+        unknown = failing.verdict is Verdict.UNKNOWN
+        grade.verdict, grade.error_type = failing.verdict, failing.error_type
+        grade.error_message = grade.unverified_reason if unknown else failing.error_message
+        if grade.error_message is None and failing.difference is not None:
+            grade.error_message = failing.difference.message
+    if grade.verdict.graded:
+        grade.pass_rate = grade.tests_passed / grade.tests_total
+    return failing

@@ -18,8 +18,6 @@ from evaluator.graders.lru_cache import LruCache
 from evaluator.model import Difference, Mode, Task, TestCase
 from evaluator.sandbox import encoded_answer, encoded_call
 
-__all__ = ["CasePlan", "PlannedCase", "UngradableError", "is_of_leetcode", "plan_for", "test_cases"]
-
 _DEFAULT_CHECKERS = {Mode.CALL: "value", Mode.STDIN: "floats", Mode.ASSERT: "python"}
 _OF_LEETCODE = "value:tolerance=1e-5"
 """Its own rule; it prints five decimals."""

@@ -112,8 +112,6 @@ async def call(client: AsyncOpenAI, server: Server, question: Question) -> str:
             body = await _body(client, server, question)
     except (TimeoutError, openai.APITimeoutError):
         raise CallError(f"the judge did not answer in {server.timeout_s:g} s", again=True) from None
-    except CallError:
-        raise
     except openai.APIConnectionError as error:
         if isinstance(error.__cause__, CallError):  # version 2 of the client wraps what a hook raises
             raise error.__cause__ from None

@@ -19,7 +19,7 @@ from typing import Final
 import msgspec
 
 from evaluator.formats.nemo_gym import read_task
-from evaluator.graders import traits
+from evaluator.graders import grader_or_refusal
 from evaluator.interop.endpoints import in_thread, until_disconnect
 from evaluator.interop.nemo_gym._spread import quantile
 from evaluator.interop.nemo_gym.code_gen_codes import codes_of
@@ -153,7 +153,7 @@ class Verifier:
                 threads.shutdown(wait=False, cancel_futures=True)
 
     def _threads(self, task: Task) -> ThreadPoolExecutor:
-        at_once = traits(task, self._options.grader).waits
+        at_once = grader_or_refusal(task, self._options.grader).waits
         if not at_once:
             return self._running
         if self._waiting is None:
