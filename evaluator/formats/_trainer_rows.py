@@ -106,10 +106,7 @@ def tests_in(*places: JsonValue) -> JsonValue:
 
     A place may be JSON text.
     """
-    for found in _tests(places):
-        if is_tests(found):
-            return found
-    return None
+    return next(filter(is_tests, _tests(places)), None)
 
 
 def is_tests(given: JsonValue) -> bool:

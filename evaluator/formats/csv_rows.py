@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import IO
 
+from evaluator.formats._chat import is_conversation
 from evaluator.formats.json_text import JsonError, decode_json
 from evaluator.formats.problems import Problem, snippet_of
 from evaluator.formats.registry import Row
@@ -116,12 +117,8 @@ class _TooLongError(Exception):
 
 
 def _fields(names: list[str], cells: list[str]) -> dict[str, JsonValue]:
-    found: dict[str, JsonValue] = {}
-    for name, cell in zip(names, cells, strict=True):
-        value = _value(name, cell)
-        if value is not None:
-            found[name] = value
-    return found
+    values = ((name, _value(name, cell)) for name, cell in zip(names, cells, strict=True))
+    return {name: value for name, value in values if value is not None}
 
 
 def _value(name: str, cell: str) -> JsonValue:
@@ -131,9 +128,5 @@ def _value(name: str, cell: str) -> JsonValue:
             value = decode_json(cell)
         except JsonError:
             return cell
-        return value if not is_text or _are_messages(value) else cell
+        return value if not is_text or (value and is_conversation(value)) else cell
     return cell if is_text else _TRUTH.get(cell, cell or None)
-
-
-def _are_messages(value: JsonValue) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(item, dict) and "role" in item for item in value)

@@ -16,7 +16,7 @@ from evaluator.formats import _chat as chat
 from evaluator.formats import _trainer_rows as trainer
 from evaluator.formats import fields as field
 from evaluator.formats.json_text import JsonError, decode_json
-from evaluator.formats.registry import Claim, Fields, Format
+from evaluator.formats.registry import Claim, Fields, Format, claim_by
 from evaluator.model import JsonValue, Kind, RecordError, Rollout, Task
 
 _VERDICTS = ("pass@1", "pass_at_1", "exact_match", "acc")
@@ -26,9 +26,7 @@ _IDS = ("task_id", "question_id", "problem_id")
 _NAME = re.compile(r"samples_(.+)_\d{4}-\d\d-\d\dT[^/]*")
 
 
-def claim_rollout(fields: Fields) -> Claim | None:
-    fits = {"doc_id", "doc", "resps", "filtered_resps"} <= fields.keys()
-    return Claim(3, "doc_id, doc, resps, filtered_resps") if fits else None
+claim_rollout = claim_by(3, "doc_id, doc, resps, filtered_resps")
 
 
 def claim_task(fields: Fields) -> Claim | None:

@@ -20,7 +20,6 @@ from evaluator.formats.file_layout import (
     no_rows,
     readings_of,
     rollouts_of,
-    rows_of,
     samples_of,
     tasks_of,
 )
@@ -278,14 +277,9 @@ def _of_file(name: str, error: FormatError) -> Problem:
 
 def _prompts_of(layout: FileLayout, fields: Fields) -> Iterator[Task]:
     """The tasks of a row of rollouts. An id made from the prompt comes with the row's own name in the metadata."""
-    assert layout.format is not None
-    assert layout.format.read_rollouts is not None
-    for row in rows_of(layout, fields):
-        for rollout in layout.format.read_rollouts(row):
-            task = Task(task_id=rollout.task_id, mode=Mode.ANSWER, prompt=layout.format.read_prompt(row))
-            if "task_id" in rollout.metadata:
-                task.metadata = {"task_id": rollout.metadata["task_id"]}
-            yield task
+    for rollout, prompt in samples_of(layout, fields):
+        named = {name: value for name, value in rollout.metadata.items() if name == "task_id"}
+        yield Task(task_id=rollout.task_id, mode=Mode.ANSWER, prompt=prompt, metadata=named)
 
 
 class _Seen:
@@ -293,13 +287,11 @@ class _Seen:
 
     def __init__(self) -> None:
         self._table = IdTable()
-        self._names: list[str] = []
+        self._names: dict[int, str] = {}
 
     def before(self, text: str, line: int, place: _Place) -> str | None:
         """Where this id came first, such as `line 3`; None if this is the first time (it is then remembered)."""
-        if len(self._names) <= place.file:
-            name = place.layout.source.name
-            self._names += [name] * (place.file + 1 - len(self._names))
+        self._names[place.file] = place.layout.source.name
         found = self._table.first_line(text, place.file << _FILE_BITS | line)
         if found is None:
             return None
@@ -313,9 +305,9 @@ _FILE_BITS = 40
 def _unique_tasks(records: Iterator[tuple[Task, _Place]], report: OnProblem) -> Iterator[Task]:
     seen, seen_tests = _Seen(), _Seen()
     for task, place in records:
-        path, repeats = place.layout.source.name, place.layout.both_roles or _repeats(place.layout)
+        path, format_ = place.layout.source.name, place.layout.format
         first = seen.before(task.task_id, task.line, place)
-        if repeats:
+        if place.layout.both_roles or (format_ is not None and format_.repeats_tasks):
             alike = seen_tests.before(f"{task.task_id} {_tests_digest(task)}", task.line, place)
             if first is not None and alike is None:
                 report(_clash(path, task, first))
@@ -324,10 +316,6 @@ def _unique_tasks(records: Iterator[tuple[Task, _Place]], report: OnProblem) -> 
             report(Problem(path, task.line, f"{message}; give each task its own id", offset=place.offset))
         if first is None:
             yield task
-
-
-def _repeats(layout: FileLayout) -> bool:
-    return layout.format is not None and layout.format.repeats_tasks
 
 
 def _clash(path: str, task: Task, first: str) -> TaskClash:

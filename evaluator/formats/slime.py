@@ -14,8 +14,8 @@ from typing import NoReturn
 from evaluator.formats import _chat as chat
 from evaluator.formats import _trainer_rows as trainer
 from evaluator.formats import fields as field
-from evaluator.formats.problems import FormatError, Problem, one_line
-from evaluator.formats.registry import Claim, ContainerKind, Fields, Format, Row
+from evaluator.formats.problems import FormatError, one_line
+from evaluator.formats.registry import Claim, ContainerKind, Fields, Format
 from evaluator.model import JsonValue, RecordError, Rollout
 
 _TAKEN = {
@@ -152,16 +152,12 @@ def _is_pytorch(head: bytes, name: str) -> bool:
     )
 
 
-def _open_pytorch(path: Path) -> Iterator[Row | Problem]:
+def _refuse_pytorch(path: Path) -> NoReturn:
     """Raises `FormatError` with a command that converts the file."""
-    _refuse(path)
-
-
-def _refuse(path: Path) -> NoReturn:
     raise FormatError(
         f"{one_line(str(path))}: is a PyTorch file, a pickle, which can run code: it is never loaded. If you trust it, "
         f'convert it where its trainer is installed: python -c "{_CONVERT}" FILE > samples.jsonl'
     )
 
 
-CONTAINER = ContainerKind(name="PyTorch file", claims=_is_pytorch, open=_open_pytorch)
+CONTAINER = ContainerKind(name="PyTorch file", claims=_is_pytorch, open=_refuse_pytorch)

@@ -129,8 +129,7 @@ def _meant(word: str, *, remote: bool) -> Iterator[Source]:
     elif not os.path.exists(word):  # noqa: PTH110 - as above
         raise FormatError(f"{one_line(word)}: no such file: check the path")
     else:
-        source = source_of(word)
-        yield Source(source.path, source.name, word)
+        yield source_of(word)
 
 
 def _named(paths: list[Path], word: str) -> Iterator[Source]:
