@@ -78,8 +78,7 @@ def _rllm_rollout(trajectory: Fields, episode: Fields, name: str | None) -> Roll
     trajectory_name = name or trajectory.get("name")
     if episode is not trajectory:
         metadata |= {"trajectory": trajectory_name} if trajectory_name else {}
-        signals = trajectory.get("signals")
-        components = trainer.parts(signals, ()) if isinstance(signals, Mapping) else {}
+        components = trainer.parts(field.inner(trajectory, "signals"), ())
         metadata |= {"reward_components": components} if components else {}
     reward = trainer.number(trajectory.get("reward"))
     return Rollout(
@@ -140,10 +139,7 @@ def _listed(value: JsonValue) -> list[JsonValue]:
 
 def _place(task: JsonValue) -> Fields:
     """The task's object; its own row may be in `metadata`."""
-    if not isinstance(task, Mapping):
-        return {}
-    inner = task.get("metadata")
-    return {**inner, **task} if isinstance(inner, Mapping) else task
+    return {**field.inner(task, "metadata"), **task} if isinstance(task, Mapping) else {}
 
 
 def _rllm_tests(fields: Fields) -> JsonValue:
@@ -249,10 +245,8 @@ def _trajectory(fields: Fields) -> Fields:
     if "segments" in fields:
         return fields
     segments = field.unpacked(fields, "value")
-    info = fields.get("info")
-    found = field.unpacked(info, "value") if isinstance(info, Mapping) else None
-    known = dict(found) if isinstance(found, Mapping) else {}
-    return {**known, "segments": segments}
+    found = {"value": field.unpacked(field.inner(fields, "info"), "value")}
+    return {**field.inner(found, "value"), "segments": segments}
 
 
 def _agentfly_conversation(trajectory: Fields) -> tuple[list[chat.Message], list[chat.Message]]:
@@ -271,11 +265,9 @@ def _asked(segment: JsonValue) -> list[chat.Message]:
 
 def _reward(trajectory: Fields) -> tuple[float | None, dict[str, JsonValue]]:
     """The reward, which the monitor has in an object with what else the reward function returned."""
-    reward, metrics = trajectory.get("reward"), trajectory.get("metrics")
-    extras = dict(metrics) if isinstance(metrics, Mapping) else {}
+    reward, extras = trajectory.get("reward"), dict(field.inner(trajectory, "metrics"))
     if isinstance(reward, Mapping):
-        more = reward.get("extras")
-        return trainer.number(reward.get("reward")), {**extras, **(more if isinstance(more, Mapping) else {})}
+        return trainer.number(reward.get("reward")), extras | dict(field.inner(reward, "extras"))
     return trainer.number(reward), extras
 
 
@@ -287,8 +279,7 @@ def _agentfly_tests(fields: Fields) -> JsonValue:
 def _agentfly_id(fields: Fields) -> str:
     """The dataset's, which is in the metadata or, in the monitor's files, beside it; else made from the prompt."""
     trajectory = _trajectory(fields)
-    metadata = trajectory.get("metadata")
-    known: Fields = {**trajectory, **metadata} if isinstance(metadata, Mapping) else trajectory
+    known = {**trajectory, **field.inner(trajectory, "metadata")}
     missing = "the trajectory has neither an id nor a prompt: add a task_id to its metadata"
     return field.own_id(known, _AGENTFLY_IDS) or field.id_of_prompt(_agentfly_prompt(fields), missing)
 

@@ -45,8 +45,7 @@ def _read_result(fields: Fields) -> Rollout:
         raise RecordError(f"the rollout failed ({why}) and has no completion" if why else "completion is missing")
     prompt = chat.messages_of(fields.get("prompt"), "prompt", "user")
     completion = chat.after_prompt(prompt, chat.messages_of(fields["completion"], "completion", "assistant"))
-    metrics = fields.get("metrics")
-    numbers = {**metrics, **fields} if isinstance(metrics, Mapping) else fields
+    numbers = {**field.inner(fields, "metrics"), **fields}
     components = trainer.parts(numbers, _RESULT_TAKEN)
     metadata = trainer.rest(numbers, {*_RESULT_TAKEN, *_id_field(fields), *components})
     metadata |= chat.turns(prompt, completion)
@@ -200,15 +199,11 @@ def _rewards(rewards: JsonValue) -> dict[str, float]:
     """What each reward adds to the sum: its score times its weight."""
     found: dict[str, float] = {}
     for name, reward in rewards.items() if isinstance(rewards, Mapping) else ():
-        score = trainer.number(_of(reward, "score", reward))
+        parts = reward if isinstance(reward, Mapping) else {"score": reward}
+        score, weight = trainer.number(parts.get("score")), trainer.number(parts.get("weight"))
         if score is not None:
-            weight = trainer.number(_of(reward, "weight", 1.0))
             found[name] = score * (1.0 if weight is None else weight)
     return found
-
-
-def _of(value: JsonValue, name: str, default: JsonValue) -> JsonValue:
-    return value.get(name, default) if isinstance(value, Mapping) else default
 
 
 def _data(fields: Fields) -> Fields:
@@ -252,5 +247,5 @@ TRACES = Format(
     read_rollouts=_read_traces,
     repeats_tasks=True,
     read_prompt=_trace_prompt,
-    from_name=trainer.step_in(r"(?:^|/)step_(\d{1,18})/"),
+    from_name=_STEP,
 )
