@@ -161,7 +161,7 @@ def tasks_in_rollouts(
     prompt: Callable[[Fields], str],
     why: str,
 ) -> dict[str, Any]:
-    """`claim_task` and `read_task` of a format whose rows of rollouts may have their task's tests too."""
+    """What a `Format` says of rows of rollouts that may have their task's tests too, but how the rollouts are read."""
 
     def claim_task(fields: Fields) -> Claim | None:
         return None if claim_rollout(fields) is None or tests(fields) is None else Claim(2, why)
@@ -169,7 +169,8 @@ def tasks_in_rollouts(
     def read_task(fields: Fields) -> Task:
         return task_with(tests(fields), task_id(fields), prompt(fields), source)
 
-    return {"claim_task": claim_task, "read_task": read_task}
+    readers = {"claim_task": claim_task, "read_task": read_task, "claim_rollout": claim_rollout, "read_prompt": prompt}
+    return {**readers, "repeats_tasks": True}
 
 
 def dataset_task(row: JsonValue) -> Task | None:

@@ -12,7 +12,6 @@ from datetime import date, datetime, time
 from decimal import Decimal
 from itertools import repeat
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from evaluator.extras import MissingExtraError, needs
@@ -126,9 +125,7 @@ class Table:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is None:
             self._write_batch()
         self._writer.close()

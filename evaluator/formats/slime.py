@@ -37,10 +37,6 @@ def claim_rollout(fields: Fields) -> Claim | None:
     return Claim(3, "sample_index, group_index, messages") if _is_trajectory(fields) else None
 
 
-def _claim_one(fields: Fields) -> Claim | None:
-    return claim_rollout(fields) if "samples" not in fields else None
-
-
 def read_rollouts(fields: Fields) -> Iterator[Rollout]:
     """The sample of a row, or all samples of a file in one object, whose `rollout_id` is the step."""
     samples = fields.get("samples")
@@ -118,6 +114,10 @@ def tests_of(fields: Fields) -> JsonValue:
     return trainer.tests_in(fields.get("label"), fields.get("metadata"))
 
 
+def _tests_of_one(fields: Fields) -> JsonValue:
+    return tests_of(fields) if "samples" not in fields else None
+
+
 def _task_id(fields: Fields) -> str:
     return field.id_of_prompt(
         chat.prompt_text(_prompt(fields)), "prompt is missing: add it, since it identifies the task"
@@ -127,11 +127,10 @@ def _task_id(fields: Fields) -> str:
 FORMAT = Format(
     name="slime",
     title="slime, miles: samples as JSON, prompt, response, label, reward, status",
-    **trainer.tasks_in_rollouts("slime", _claim_one, tests_of, _task_id, read_prompt, "tests in label or metadata"),
-    claim_rollout=claim_rollout,
+    **trainer.tasks_in_rollouts(
+        "slime", claim_rollout, _tests_of_one, _task_id, read_prompt, "tests in label or metadata"
+    ),
     read_rollouts=read_rollouts,
-    repeats_tasks=True,
-    read_prompt=read_prompt,
     from_name=trainer.step_in(r"(?:^|/)(?:eval_)?(\d{1,18})\.jsonl?"),
 )
 

@@ -115,10 +115,7 @@ TRL = Format(
     **trainer.tasks_in_rollouts(
         "TRL", _claim_trl, _trl_tests, _trl_id, _trl_prompt, "step, prompt, completion and a column of tests"
     ),
-    claim_rollout=_claim_trl,
     read_rollouts=one_per_row(_read_trl),
-    repeats_tasks=True,
-    read_prompt=_trl_prompt,
     from_name=trainer.step_in(r"completions_(\d{1,18})\.[a-z]+"),
 )
 
@@ -180,10 +177,7 @@ VERL = Format(
     **trainer.tasks_in_rollouts(
         "verl", _claim_verl, lambda row: trainer.tests_in(row.get("gts")), _verl_id, _verl_prompt, "gts with tests"
     ),
-    claim_rollout=_claim_verl,
     read_rollouts=one_per_row(_read_verl),
-    repeats_tasks=True,
-    read_prompt=_verl_prompt,
     from_name=trainer.step_in(r"(?:^|/)(\d{1,18})\.jsonl"),
 )
 

@@ -142,10 +142,6 @@ def _place(task: JsonValue) -> Fields:
     return {**field.inner(task, "metadata"), **task} if isinstance(task, Mapping) else {}
 
 
-def _rllm_tests(fields: Fields) -> JsonValue:
-    return trainer.tests_in(_place(fields.get("task")))
-
-
 def _id_field(episode: Fields) -> str:
     return "episode_id" if "episode_id" in episode else "id"
 
@@ -159,11 +155,15 @@ def _rllm_id(fields: Fields) -> str:
 RLLM = Format(
     name="rllm",
     title="rllm: episodes and trajectories, steps, reward, is_correct",
-    **trainer.tasks_in_rollouts("rllm", _claim_rllm, _rllm_tests, _rllm_id, _rllm_prompt, "tests in task"),
-    claim_rollout=_claim_rllm,
+    **trainer.tasks_in_rollouts(
+        "rllm",
+        _claim_rllm,
+        lambda row: trainer.tests_in(_place(row.get("task"))),
+        _rllm_id,
+        _rllm_prompt,
+        "tests in task",
+    ),
     read_rollouts=_read_rllm,
-    repeats_tasks=True,
-    read_prompt=_rllm_prompt,
     from_name=trainer.step_in(r"(?:^|/)(?:train|val)_step_(\d{1,18})"),
 )
 
@@ -290,10 +290,7 @@ AGENTFLY = Format(
     **trainer.tasks_in_rollouts(
         "AgentFly", _claim_agentfly, _agentfly_tests, _agentfly_id, _agentfly_prompt, "tests in metadata"
     ),
-    claim_rollout=_claim_agentfly,
     read_rollouts=one_per_row(_read_agentfly),
-    repeats_tasks=True,
-    read_prompt=_agentfly_prompt,
 )
 CONTAINER = ContainerKind(
     name="AgentFly's monitor",

@@ -109,10 +109,7 @@ FORMAT = Format(
     **trainer.tasks_in_rollouts(
         "verifiers", _claim_result, _result_tests, _result_id, _result_prompt, "tests in info or answer"
     ),
-    claim_rollout=_claim_result,
     read_rollouts=one_per_row(_read_result),
-    repeats_tasks=True,
-    read_prompt=_result_prompt,
     from_name=_names_in_path,
 )
 
@@ -210,10 +207,6 @@ def _data(fields: Fields) -> Fields:
     return field.inner(field.inner(fields, "task"), "data")
 
 
-def _trace_tests(fields: Fields) -> JsonValue:
-    return trainer.tests_in(_data(fields))
-
-
 def _trace_id(fields: Fields) -> str:
     """Its key; its number in its environment; else made from its prompt."""
     task, data = field.inner(fields, "task"), _data(fields)
@@ -241,11 +234,13 @@ TRACES = Format(
     name="verifiers_traces",
     title="verifiers 1, prime-rl: traces, task, nodes, rewards",
     **trainer.tasks_in_rollouts(
-        "verifiers", _claim_traces, _trace_tests, _trace_id, _trace_prompt, "task.data with tests"
+        "verifiers",
+        _claim_traces,
+        lambda row: trainer.tests_in(_data(row)),
+        _trace_id,
+        _trace_prompt,
+        "task.data with tests",
     ),
-    claim_rollout=_claim_traces,
     read_rollouts=_read_traces,
-    repeats_tasks=True,
-    read_prompt=_trace_prompt,
     from_name=_STEP,
 )
