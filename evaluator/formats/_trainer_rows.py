@@ -145,6 +145,17 @@ def rollout(
     return Rollout(completion=text, metadata=metadata, **own, **grade(by, reward, passed, word))
 
 
+def prompt_text(fields: Fields) -> str:
+    """The text of a row's `prompt`, which is text or messages."""
+    return chat.prompt_text(chat.messages_of(fields.get("prompt"), "prompt", "user"))
+
+
+def conversation(fields: Fields) -> tuple[list[chat.Message], list[chat.Message]]:
+    """A row's `prompt` and `completion`, each text or messages."""
+    prompt = chat.messages_of(fields.get("prompt"), "prompt", "user")
+    return prompt, chat.after_prompt(prompt, chat.messages_of(fields["completion"], "completion", "assistant"))
+
+
 def objects(value: JsonValue, name: str) -> Iterator[Fields]:
     """The objects of a list. Raises `RecordError` at the first element that is none."""
     for place, item in enumerate(value):

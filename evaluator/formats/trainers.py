@@ -49,8 +49,7 @@ def _read_trl(fields: Fields) -> Rollout:
     """One completion. A reward function that gave no reward is left out."""
     if fields.get("completion") is None:
         raise RecordError("completion is missing: add the text or the messages that the model wrote")
-    prompt = chat.messages_of(fields.get("prompt"), "prompt", "user")
-    completion = chat.after_prompt(prompt, chat.messages_of(fields["completion"], "completion", "assistant"))
+    prompt, completion = trainer.conversation(fields)
     rewards = _rewards(fields)
     components = {name: value for name, value in rewards.items() if name not in _TOTALS}
     metadata = trainer.rest(fields, {"prompt", "completion", "step", "model", *_TRL_IDS, *rewards})
@@ -67,10 +66,6 @@ def _read_trl(fields: Fields) -> Rollout:
         model=field.optional_identifier(fields, "model"),
         step=field.optional_whole(fields, "step"),
     )
-
-
-def _trl_prompt(fields: Fields) -> str:
-    return chat.prompt_text(chat.messages_of(fields.get("prompt"), "prompt", "user"))
 
 
 def _rewards(fields: Fields) -> Mapping[str, float]:
@@ -106,14 +101,14 @@ def _trl_tests(fields: Fields) -> JsonValue:
 
 def _trl_id(fields: Fields) -> str:
     missing = "prompt is missing: add it, since it identifies the task"
-    return field.own_id(fields, _TRL_IDS) or field.id_of_prompt(_trl_prompt(fields), missing)
+    return field.own_id(fields, _TRL_IDS) or field.id_of_prompt(trainer.prompt_text(fields), missing)
 
 
 TRL = Format(
     name="trl",
     title="TRL: logged completions, step, prompt, completion, rewards, advantage",
     **trainer.tasks_in_rollouts(
-        "TRL", _claim_trl, _trl_tests, _trl_id, _trl_prompt, "step, prompt, completion and a column of tests"
+        "TRL", _claim_trl, _trl_tests, _trl_id, trainer.prompt_text, "step, prompt, completion and a column of tests"
     ),
     read_rollouts=one_per_row(_read_trl),
     from_name=trainer.step_in(r"completions_(\d{1,18})\.[a-z]+"),

@@ -43,8 +43,7 @@ def _read_result(fields: Fields) -> Rollout:
     if fields.get("completion") is None:
         why = _result_error(fields.get("error"))
         raise RecordError(f"the rollout failed ({why}) and has no completion" if why else "completion is missing")
-    prompt = chat.messages_of(fields.get("prompt"), "prompt", "user")
-    completion = chat.after_prompt(prompt, chat.messages_of(fields["completion"], "completion", "assistant"))
+    prompt, completion = trainer.conversation(fields)
     numbers = {**field.inner(fields, "metrics"), **fields}
     components = trainer.parts(numbers, _RESULT_TAKEN)
     metadata = trainer.rest(numbers, {*_RESULT_TAKEN, *_id_field(fields), *components})
@@ -60,10 +59,6 @@ def _read_result(fields: Fields) -> Rollout:
         group=_example(fields),
         step=field.optional_whole(fields, "step"),
     )
-
-
-def _result_prompt(fields: Fields) -> str:
-    return chat.prompt_text(chat.messages_of(fields.get("prompt"), "prompt", "user"))
 
 
 def _names_in_path(path: str) -> Fields:
@@ -94,7 +89,7 @@ def _result_id(fields: Fields) -> str:
     example, env = _example(fields), field.optional_identifier(fields, "env_id")
     if example is not None:
         return f"{env}/{example}" if env else example
-    return field.id_from_prompt(_result_prompt(fields))
+    return field.id_from_prompt(trainer.prompt_text(fields))
 
 
 def _result_error(error: JsonValue) -> str:
@@ -107,7 +102,7 @@ FORMAT = Format(
     name="verifiers",
     title="verifiers: results, example_id, prompt, completion, reward; older rollouts of prime-rl",
     **trainer.tasks_in_rollouts(
-        "verifiers", _claim_result, _result_tests, _result_id, _result_prompt, "tests in info or answer"
+        "verifiers", _claim_result, _result_tests, _result_id, trainer.prompt_text, "tests in info or answer"
     ),
     read_rollouts=one_per_row(_read_result),
     from_name=_names_in_path,
