@@ -8,11 +8,12 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
 from datetime import date, datetime, time
 from decimal import Decimal
 from itertools import repeat
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final
 
 from evaluator.extras import MissingExtraError, needs
 from evaluator.formats.native import METADATA_JSON
@@ -96,7 +97,7 @@ _BATCH_ROWS: Final = 1_000
 _BATCH_CHARACTERS: Final = 16 << 20
 
 
-class Table:
+class Table(AbstractContextManager["Table"]):
     """A Parquet file that is written row by row; memory holds one batch. Close it, or use it as a context manager."""
 
     def __init__(self, path: Path, columns: Mapping[str, str]) -> None:
@@ -121,9 +122,6 @@ class Table:
         self._characters += sum(len(value) for value in cells.values() if isinstance(value, str))
         if len(self._rows) >= _BATCH_ROWS or self._characters >= _BATCH_CHARACTERS:
             self._write_batch()
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is None:

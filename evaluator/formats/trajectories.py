@@ -27,6 +27,7 @@ from evaluator.model import JsonValue, RecordError, Rollout, brief
 
 _PROMPTS = ("question", "problem", "prompt", "instruction", "query", "text")
 _RLLM_IDS = ("id", "task_id", "uid", "problem_id")
+_STEP_MARKS = {"chat_completions", "model_response", "observation"}
 _EPISODE_TAKEN = {
     "id", "episode_id", "training_step", "step", "task", "trajectories", "is_correct", "steps", "reward", "uid",
     "artifacts", "num_steps",
@@ -36,10 +37,9 @@ _EPISODE_TAKEN = {
 def _claim_rllm(fields: Fields) -> Claim | None:
     if "trajectories" in fields and "is_correct" in fields:
         return Claim(3, "trajectories, is_correct")
-    steps = fields.get("steps")
-    first = steps[0] if isinstance(steps, list) and steps else None
+    first: JsonValue = next(iter(_listed(fields.get("steps"))), None)
     fits = "reward" in fields and "task" in fields and isinstance(first, Mapping)
-    return Claim(3, "task, steps, reward") if fits and _turn_fields(first) else None
+    return Claim(3, "task, steps, reward") if fits and _STEP_MARKS & first.keys() else None
 
 
 def _read_rllm(fields: Fields) -> Iterator[Rollout]:
@@ -115,22 +115,14 @@ def _turn(step: Fields) -> list[chat.Message]:
     thought = step.get("thought")
     messages: list[chat.Message] = []
     if seen is not None:
-        text = seen if isinstance(seen, str) else brief(seen)
-        messages = chat.messages_of(seen, "input", "user") if chat.is_conversation(seen) else [_said("user", text)]
+        shown = seen if isinstance(seen, str) or chat.is_conversation(seen) else brief(seen)
+        messages = chat.messages_of(shown, "input", "user")
     if said is not None:
-        answer = _said("assistant", said if isinstance(said, str) else chat.content_text(said))
+        answer: chat.Message = {"role": "assistant", "content": chat.content_text(said)}
         if isinstance(thought, str) and thought:
             answer["reasoning_content"] = thought
         messages.append(answer)
     return messages
-
-
-def _said(role: str, text: str) -> chat.Message:
-    return {"role": role, "content": text}
-
-
-def _turn_fields(step: JsonValue) -> bool:
-    return isinstance(step, Mapping) and bool({"chat_completions", "model_response", "observation"} & step.keys())
 
 
 def _listed(value: JsonValue) -> list[JsonValue]:
@@ -255,12 +247,9 @@ def _agentfly_conversation(trajectory: Fields) -> tuple[list[chat.Message], list
         raise RecordError(f"segments must be a list of conversations, not {brief(segments)}")
     last = segments if chat.is_conversation(segments) else segments[-1]
     messages = chat.messages_of(last, "segments[-1]", "user")
-    asked = chat.split_at_answer(messages)[0] if last is segments else _asked(segments[0])
+    first = messages if last is segments else chat.messages_of(segments[0], "segments[0]", "user")
+    asked = chat.split_at_answer(first)[0]
     return asked, chat.after_prompt(asked, messages)
-
-
-def _asked(segment: JsonValue) -> list[chat.Message]:
-    return chat.split_at_answer(chat.messages_of(segment, "segments[0]", "user"))[0]
 
 
 def _reward(trajectory: Fields) -> tuple[float | None, dict[str, JsonValue]]:
