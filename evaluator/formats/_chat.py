@@ -6,7 +6,7 @@ one of three shapes, or its JSON text.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from evaluator.formats.json_text import JsonError, decode_json
 from evaluator.model import JsonValue, RecordError, brief
@@ -72,6 +72,15 @@ def content_text(content: JsonValue) -> str:
     if not isinstance(content, list):
         return brief(content)
     return "".join(_part(part) for part in content)
+
+
+def texts_in(content: JsonValue) -> Iterator[str]:
+    """The texts alone of a message's content, which is one text or a list of parts."""
+    if isinstance(content, str):
+        yield content
+    for part in content if isinstance(content, list) else ():
+        if isinstance(part, Mapping) and isinstance(part.get("text"), str):
+            yield part["text"]
 
 
 def _message(value: JsonValue, name: str) -> Message:

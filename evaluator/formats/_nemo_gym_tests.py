@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from evaluator.formats import fields as field
+from evaluator.formats._chat import texts_in
 from evaluator.formats._code_rows import mode_of_test
 from evaluator.formats.compression import unpacked_field
 from evaluator.formats.fields import Fields
@@ -151,7 +152,7 @@ def prompt_of(params: JsonValue) -> str:
 
 def output_text(response: Fields) -> str:
     """The model's own words: the texts of all its messages, joined as OpenAI's client joins them."""
-    return "".join(text for item in items_of(response) if is_answer(item) for text in _texts(item.get("content")))
+    return "".join(text for item in items_of(response) if is_answer(item) for text in texts_in(item.get("content")))
 
 
 def items_of(response: Fields) -> list[Mapping[str, JsonValue]]:
@@ -186,19 +187,9 @@ def conversation_of(response: Fields) -> list[dict[str, JsonValue]]:
 def _prompt_text(item: JsonValue, index: int) -> str:
     if not isinstance(item, Mapping):
         raise RecordError(f"responses_create_params.input[{index}] must be a message, not {type(item).__name__}")
-    said = "".join(_texts(item.get("content")))
+    said = "".join(texts_in(item.get("content")))
     parts = (item.get("name"), item.get("arguments"), said, _as_text(item.get("output")))
     return " ".join(part for part in parts if isinstance(part, str) and part)
-
-
-def _texts(content: JsonValue) -> Iterator[str]:
-    """The texts of a message's content, which is one text or a list of parts."""
-    if isinstance(content, str):
-        yield content
-    for part in content if isinstance(content, list) else ():
-        text = part.get("text") if isinstance(part, Mapping) else None
-        if isinstance(text, str):
-            yield text
 
 
 def _shown(item: Mapping[str, JsonValue], longest: int) -> dict[str, JsonValue]:
@@ -207,7 +198,7 @@ def _shown(item: Mapping[str, JsonValue], longest: int) -> dict[str, JsonValue]:
     for name in ("role", "name", "arguments", "output"):
         if item.get(name):
             shown[name] = _as_text(item[name])
-    text = "".join([*_texts(item.get("summary")), *_texts(item.get("content")), *_texts(item.get("text"))])
+    text = "".join([*texts_in(item.get("summary")), *texts_in(item.get("content")), *texts_in(item.get("text"))])
     if text:
         shown["text"] = text
     elif len(shown) == 1:
@@ -218,7 +209,7 @@ def _shown(item: Mapping[str, JsonValue], longest: int) -> dict[str, JsonValue]:
 def _as_text(value: JsonValue) -> str:
     if isinstance(value, str):
         return value
-    texts = "".join(_texts(value))
+    texts = "".join(texts_in(value))
     return texts or ("" if value is None else json.dumps(value, ensure_ascii=False))
 
 

@@ -106,10 +106,7 @@ def tests_in(*places: JsonValue) -> JsonValue:
 
     A place may be JSON text.
     """
-    for found in _tests(places):
-        if is_tests(found):
-            return found
-    return None
+    return next(filter(is_tests, _tests(places)), None)
 
 
 def is_tests(given: JsonValue) -> bool:
@@ -148,6 +145,17 @@ def rollout(
     return Rollout(completion=text, metadata=metadata, **own, **grade(by, reward, passed, word))
 
 
+def prompt_text(fields: Fields) -> str:
+    """The text of a row's `prompt`, which is text or messages."""
+    return chat.prompt_text(chat.messages_of(fields.get("prompt"), "prompt", "user"))
+
+
+def conversation(fields: Fields) -> tuple[list[chat.Message], list[chat.Message]]:
+    """A row's `prompt` and `completion`, each text or messages."""
+    prompt = chat.messages_of(fields.get("prompt"), "prompt", "user")
+    return prompt, chat.after_prompt(prompt, chat.messages_of(fields["completion"], "completion", "assistant"))
+
+
 def objects(value: JsonValue, name: str) -> Iterator[Fields]:
     """The objects of a list. Raises `RecordError` at the first element that is none."""
     for place, item in enumerate(value):
@@ -164,7 +172,7 @@ def tasks_in_rollouts(
     prompt: Callable[[Fields], str],
     why: str,
 ) -> dict[str, Any]:
-    """`claim_task` and `read_task` of a format whose rows of rollouts may have their task's tests too."""
+    """What a `Format` says of rows of rollouts that may have their task's tests too, but how the rollouts are read."""
 
     def claim_task(fields: Fields) -> Claim | None:
         return None if claim_rollout(fields) is None or tests(fields) is None else Claim(2, why)
@@ -172,7 +180,8 @@ def tasks_in_rollouts(
     def read_task(fields: Fields) -> Task:
         return task_with(tests(fields), task_id(fields), prompt(fields), source)
 
-    return {"claim_task": claim_task, "read_task": read_task}
+    readers = {"claim_task": claim_task, "read_task": read_task, "claim_rollout": claim_rollout, "read_prompt": prompt}
+    return {**readers, "repeats_tasks": True}
 
 
 def dataset_task(row: JsonValue) -> Task | None:

@@ -15,7 +15,7 @@ import lzma
 import zipfile
 import zlib
 from collections.abc import Callable
-from typing import IO, Protocol
+from typing import IO
 
 import zstandard
 
@@ -42,26 +42,8 @@ _ZIP_HEADER = 30
 """Bytes before a member's name; the lengths of the name and of what follows it are the last four."""
 
 
-class _Reads(Protocol):
-    """A decompressor: returns what it has, up to a size, and raises if the compressed data is damaged."""
-
-    def read1(self, size: int = ..., /) -> bytes: ...
-
-
-class _Decoder(Protocol):
-    """Decompresses one frame, up to `size` bytes at once. `unused_data` is what follows it, once it is at its `eof`."""
-
-    @property
-    def eof(self) -> bool: ...
-    @property
-    def needs_input(self) -> bool: ...
-    @property
-    def unused_data(self) -> bytes: ...
-    def decompress(self, data: bytes, size: int, /) -> bytes: ...
-
-
 class _Zstd:
-    """A frame of Zstandard, whose own decoder has no bound."""
+    """A decoder of one frame of Zstandard, as `bz2` and `lzma` have one: the library's own has no bound."""
 
     def __init__(self) -> None:
         self._frame = zstandard.ZstdDecompressor().decompressobj()
@@ -83,6 +65,9 @@ class _Zstd:
         held = self._held or self._frame.decompress(data)
         self._held = held[size:]
         return held[:size]
+
+
+_Decoder = bz2.BZ2Decompressor | lzma.LZMADecompressor | _Zstd
 
 
 class _Frames:
@@ -115,6 +100,10 @@ class _Frames:
                 self._rest, self._frame = self._frame.unused_data, None
             if data:
                 return data
+
+
+_Reads = gzip.GzipFile | _Frames
+"""What returns as much as it has, up to a size, and raises if the compressed data is damaged."""
 
 
 class _Unpacked(io.RawIOBase):

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import io
 from collections.abc import Generator, Iterator, Sequence
+from contextlib import AbstractContextManager
 from enum import StrEnum
 from pathlib import Path
-from typing import NamedTuple, Self, cast
+from typing import NamedTuple, cast
 
 from msgspec.structs import replace
 
@@ -74,7 +75,7 @@ class Start(NamedTuple):
     offset: int = 0
 
 
-class Container:
+class Container(AbstractContextManager["Container"]):
     """An open file, whose rows can be read once. As text it says how they are stored, such as `JSON lines, gzip`."""
 
     def __init__(
@@ -95,9 +96,6 @@ class Container:
         """Every row that is not blank, and a `Problem` for each that can't be read. Closes the file."""
         with self:
             yield from self._rows
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import IO
 
+from evaluator.formats._chat import is_conversation
 from evaluator.formats.json_text import JsonError, decode_json
 from evaluator.formats.problems import Problem, snippet_of
 from evaluator.formats.registry import Row
@@ -79,7 +80,7 @@ class _Lines:
         self._data = []
         self.line, self.offset = self._after
         try:
-            cells = next(csv.reader(self._texts(), delimiter=delimiter, strict=False), None)
+            return next(csv.reader(self._texts(), delimiter=delimiter, strict=False), None)
         except _TooLongError:
             limit = self._max_bytes // (1 << 20)
             return f"the row has more than the limit of {limit} MiB per row: it is skipped (is a quote not closed?)"
@@ -87,7 +88,6 @@ class _Lines:
             return f"not UTF-8 at byte {error.start + 1}"
         except csv.Error as error:
             return f"not CSV: {error}"
-        return cells
 
     def problem(self, path: str, message: str) -> Problem:
         data = b"".join(self._data[:200])
@@ -95,20 +95,20 @@ class _Lines:
 
     def _texts(self) -> Iterator[str]:
         size = 0
-        while data := self._stream.readline(self._max_bytes + 1):
+        while data := self._next_part(self._max_bytes + 1):
             size += len(data)
-            self._after = self._after[0] + data.endswith(b"\n"), self._after[1] + len(data)
             if size > self._max_bytes:
                 self._data = [(self._data or [data])[0][:1024]]
-                self._skip_line(data)
+                while data and not data.endswith(b"\n"):
+                    data = self._next_part(1 << 20)
                 raise _TooLongError
             self._data.append(data)
             yield data.decode("utf-8")
 
-    def _skip_line(self, data: bytes) -> None:
-        while data and not data.endswith(b"\n"):
-            data = self._stream.readline(1 << 20)
-            self._after = self._after[0] + data.endswith(b"\n"), self._after[1] + len(data)
+    def _next_part(self, most: int) -> bytes:
+        data = self._stream.readline(most)
+        self._after = self._after[0] + data.endswith(b"\n"), self._after[1] + len(data)
+        return data
 
 
 class _TooLongError(Exception):
@@ -116,12 +116,8 @@ class _TooLongError(Exception):
 
 
 def _fields(names: list[str], cells: list[str]) -> dict[str, JsonValue]:
-    found: dict[str, JsonValue] = {}
-    for name, cell in zip(names, cells, strict=True):
-        value = _value(name, cell)
-        if value is not None:
-            found[name] = value
-    return found
+    values = ((name, _value(name, cell)) for name, cell in zip(names, cells, strict=True))
+    return {name: value for name, value in values if value is not None}
 
 
 def _value(name: str, cell: str) -> JsonValue:
@@ -131,9 +127,5 @@ def _value(name: str, cell: str) -> JsonValue:
             value = decode_json(cell)
         except JsonError:
             return cell
-        return value if not is_text or _are_messages(value) else cell
+        return value if not is_text or (value and is_conversation(value)) else cell
     return cell if is_text else _TRUTH.get(cell, cell or None)
-
-
-def _are_messages(value: JsonValue) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(item, dict) and "role" in item for item in value)

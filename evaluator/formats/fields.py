@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping
 
-from evaluator.formats._chat import is_conversation, messages_of, turns
+from evaluator.formats._chat import is_conversation, messages_of, texts_in, turns
 from evaluator.formats.json_text import JsonError, decode_json
 from evaluator.long_numbers import digits_of
 from evaluator.model import JsonValue, RecordError, brief
@@ -211,10 +211,7 @@ def _content(message: JsonValue) -> str | None:
     content = message.get("content")
     if content is None:
         return "" if "role" in message else None
-    if isinstance(content, list):
-        parts = [part.get("text") for part in content if isinstance(part, dict)]
-        content = "".join(part for part in parts if isinstance(part, str))
-    return content if isinstance(content, str) else None
+    return "".join(texts_in(content)) if isinstance(content, str | list) else None
 
 
 def refuse_others(fields: Fields) -> None:

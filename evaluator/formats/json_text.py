@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
-from enum import Enum
 from typing import NamedTuple
 
 import msgspec
@@ -51,9 +50,11 @@ def _decode_slowly(data: bytes | str) -> JsonValue:
 
 
 _TOKEN = re.compile(rb'["{}\[\],]')
+_BEFORE_ROWS = (b"{", b"[", b",", b"")
 _STRING_REST = re.compile(rb'(?:[^"\\]++|\\.)*+', re.DOTALL)
 _BLANK = b" \t\r\n"
 _KEPT_OF_OVERSIZE = 1024
+_DEEPER = {b"{": 1, b"[": 1, b"}": -1, b"]": -1}
 
 
 class ListElement(NamedTuple):
@@ -74,7 +75,7 @@ class ListDamage(NamedTuple):
     offset: int = 0
 
 
-class _Element:
+class _Row:
     """The row being read: its bytes up to the limit, its size, and where it begins."""
 
     def __init__(self, line: int, offset: int) -> None:
@@ -106,24 +107,9 @@ class _Element:
         self._parts, self.size = [], 0
         return element
 
-    def damage(self, message: str, data: bytes) -> ListDamage:
+    def damage(self, message: str, data: bytes = b"") -> ListDamage:
         line, offset = self._begin if self.size else self._next
-        return ListDamage(line, message, data, offset)
-
-
-class _What(Enum):
-    """What the bytes up to a cut are."""
-
-    ROW = 1
-    NOTHING = 2
-    RUBBISH = 3
-
-
-class _Cut(NamedTuple):
-    end: int
-    following: int
-    """Where the bytes after the cut begin."""
-    what: _What
+        return ListDamage(line, message, data or b"".join(self._parts), offset)
 
 
 def split_json(
@@ -134,96 +120,64 @@ def split_json(
     A row longer than `max_bytes` (`max_object` for one outside of a list) has only its first bytes, and its size. Text
     between or after the values, which ends the reading, and a value that does not end are a `ListDamage`.
     """
-    scan, element = _Scan(), _Element(line, offset)
-    of_object = max_bytes if max_object is None else max_object
+    row, tokens = _Row(line, offset), _Tokens()
+    depth, what, limit = 0, "object", max_bytes
     for chunk in chunks:
         begin = 0
-        for cut in scan.cuts(chunk):
-            limit = max_bytes if scan.in_list else of_object
-            if cut.what is _What.RUBBISH:
-                element.skip(chunk[begin : cut.end])
-                yield element.damage(f"text after the end of the {scan.last}: it is skipped", chunk[cut.end :])
-                return
-            if cut.what is _What.ROW:
-                element.add(chunk[begin : cut.end], limit)
-                if element.size:
-                    yield element.take(limit)
-                element.skip(chunk[cut.end : cut.following])
+        for at, token in tokens.of(chunk):
+            if depth:
+                depth += _DEEPER.get(token, 0)
+                is_end = not depth or (token == b"," and depth == 1 and what == "list")
+                if not is_end and token:
+                    continue
+                end = at if depth or what == "list" else at + 1
+                row.add(chunk[begin:end], limit)
+                if is_end and row.size:
+                    yield row.take(limit)
+                row.skip(chunk[end : at + 1])
+                begin = at + 1
             else:
-                element.skip(chunk[begin : cut.following])
-            begin = cut.following
-        if scan.depth:
-            element.add(chunk[begin:], max_bytes if scan.in_list else of_object)
-        else:
-            element.skip(chunk[begin:])
-    if scan.depth:
-        message = f"the {scan.last} is cut off: is the file still being written?"
-        damage = element.damage(message, b"")
-        yield damage._replace(data=element.take(max_bytes).data)
+                text = chunk[begin:at].lstrip(_BLANK)
+                if text or token not in _BEFORE_ROWS:
+                    row.skip(chunk[begin : at - len(text)])
+                    yield row.damage(f"text after the end of the {what}: it is skipped", chunk[at - len(text) :])
+                    return
+                if token == b"[":
+                    depth, what, limit = 1, "list", max_bytes
+                elif token == b"{":
+                    depth, what, limit = 1, "object", max_bytes if max_object is None else max_object
+                following = at if token == b"{" else at + 1
+                row.skip(chunk[begin:following])
+                begin = following
+    if depth:
+        yield row.damage(f"the {what} is cut off: is the file still being written?")
 
 
-class _Scan:
-    """Finds where rows begin and end, in chunks that may end anywhere."""
+class _Tokens:
+    """Finds brackets, commas and the beginnings of strings, in chunks that may end anywhere."""
 
     def __init__(self) -> None:
-        self.depth = 0
-        self.in_list = False
         self._in_string = False
         self._escaped = False
 
-    @property
-    def last(self) -> str:
-        return "list" if self.in_list else "object"
-
-    def cuts(self, chunk: bytes) -> Iterator[_Cut]:
-        """Where each list begins, each row ends and each object outside of a list begins; and rubbish, at last."""
+    def of(self, chunk: bytes) -> Iterator[tuple[int, bytes]]:
+        """Where each token is, none inside of strings; at last the chunk's end, with no token."""
         position, end = 0, len(chunk)
         while position < end:
-            if self._in_string:
-                position = self._through_string(chunk, position)
-                continue
-            found = _TOKEN.search(chunk, position)
-            if not self.depth:
-                between = chunk[position : found.start() if found else end]
-                if between.strip(_BLANK):
-                    yield _Cut(position + len(between) - len(between.lstrip(_BLANK)), end, _What.RUBBISH)
-                    return
-            if found is None:
-                return
-            position = found.end()
-            cut = self._cut_at(chunk[position - 1], position)
-            if cut:
-                yield cut
-
-    def _cut_at(self, token: int, after: int) -> _Cut | None:
-        if not self.depth:
-            return self._begins(token, after)
-        if token in b"{[":
-            self.depth += 1
-        elif token in b"}]":
-            self.depth -= 1
-            if not self.depth:
-                return _Cut(after - self.in_list, after, _What.ROW)
-        elif token in b'"':
-            self._in_string = True
-        elif self.depth == 1 and self.in_list:
-            return _Cut(after - 1, after, _What.ROW)
-        return None
-
-    def _begins(self, token: int, after: int) -> _Cut:
-        if token in b"{[":
-            self.depth, self.in_list = 1, token in b"["
-            return _Cut(after - 1, after if self.in_list else after - 1, _What.NOTHING)
-        return _Cut(after - 1, after, _What.NOTHING if token in b"," else _What.RUBBISH)
-
-    def _through_string(self, chunk: bytes, position: int) -> int:
-        """The position after the string's end, or the chunk's end."""
-        if self._escaped:
-            self._escaped = False
-            return position + 1
-        rest = _STRING_REST.match(chunk, position)
-        stop = rest.end() if rest else position
-        if stop < len(chunk):
-            self._in_string = chunk[stop] not in b'"'
-            self._escaped = self._in_string  # stopped at a backslash that is the chunk's last byte
-        return stop + 1
+            if self._escaped:
+                self._escaped = False
+                position += 1
+            elif self._in_string:
+                rest = _STRING_REST.match(chunk, position)
+                position = rest.end() if rest else position
+                last = chunk[position : position + 1]
+                self._in_string, self._escaped = last != b'"', last == b"\\"
+                position += 1
+            else:
+                found = _TOKEN.search(chunk, position)
+                if found is None:
+                    break
+                position = found.end()
+                self._in_string = found[0] == b'"'
+                yield found.start(), found[0]
+        yield end, b""

@@ -20,7 +20,6 @@ from evaluator.formats.file_layout import (
     no_rows,
     readings_of,
     rollouts_of,
-    rows_of,
     samples_of,
     tasks_of,
 )
@@ -77,6 +76,7 @@ OnProblem = Callable[[Problem], object]
 Files: TypeAlias = FileLike | Sequence[FileLike]
 """One file, or several that are read as one."""
 Record = TypeVar("Record", Task, Rollout)
+Read = TypeVar("Read")
 
 
 class FormatMatch(NamedTuple):
@@ -147,9 +147,11 @@ def load_prompts(
     """
     reading = _Reading(path, Role.ROLLOUTS, format, field_map, lambda _: None)
     seen = IdTable()
-    for task, _ in reading.records(_prompts_of):
-        if seen.first_line(task.task_id, task.line) is None:
-            yield task
+    for (rollout, prompt), place in reading.records(samples_of):
+        if seen.first_line(rollout.task_id, place.line) is None:
+            # the row's own name, beside an id that was made from the prompt
+            own = {name: value for name, value in rollout.metadata.items() if name == "task_id"}
+            yield Task(task_id=rollout.task_id, mode=Mode.ANSWER, prompt=prompt, metadata=own, line=place.line)
 
 
 def load_samples(
@@ -164,14 +166,8 @@ def load_samples(
     Arguments and errors as in `load_rollouts`.
     """
     reading = _Reading(file, Role.ROLLOUTS, format, field_map, on_problem or _warn)
-    prompt = ""
-
-    def read(layout: FileLayout, fields: Fields) -> Iterator[Rollout]:
-        nonlocal prompt
-        for rollout, prompt in samples_of(layout, fields):  # noqa: B007 - the prompt is read below
-            yield rollout
-
-    for rollout, _ in reading.records(read):
+    for (rollout, prompt), place in reading.records(samples_of):
+        rollout.line = place.line
         yield rollout, prompt
 
 
@@ -211,6 +207,7 @@ class _Place(NamedTuple):
     layout: FileLayout
     file: int
     """Which of the files, from 0."""
+    line: int
     offset: int | None
 
 
@@ -230,8 +227,8 @@ class _Reading:
         self._how = role, name, field_map
         self._only = layout_of(self._files[0], *self._how) if len(self._files) == 1 else None
 
-    def records(self, read: Callable[[FileLayout, Fields], Iterable[Record]]) -> Iterator[tuple[Record, _Place]]:
-        """The records of every row, each with its line."""
+    def records(self, read: Callable[[FileLayout, Fields], Iterable[Read]]) -> Iterator[tuple[Read, _Place]]:
+        """What is read from every row, with its place."""
         for number, layout in enumerate(self._layouts()):
             with open_container(layout.source) as container:
                 for row in read_rows(container):
@@ -241,10 +238,9 @@ class _Reading:
                     line, fields, offset = row
                     if layout.header is not None and (line, offset) == layout.header:
                         continue
-                    place = _Place(layout, number, offset)
+                    place = _Place(layout, number, line, offset)
                     try:
                         for record in read(layout, fields):
-                            record.line = line
                             yield record, place
                     except ValueError as error:  # a `RecordError`, or a number too long for Python to write
                         self.report(Problem(layout.source.name, line, str(error), offset=offset))
@@ -276,31 +272,17 @@ def _of_file(name: str, error: FormatError) -> Problem:
     return Problem(name, 1, f"this file is skipped: {str(error).removeprefix(f'{name}: ')}", reason="other file")
 
 
-def _prompts_of(layout: FileLayout, fields: Fields) -> Iterator[Task]:
-    """The tasks of a row of rollouts. An id made from the prompt comes with the row's own name in the metadata."""
-    assert layout.format is not None
-    assert layout.format.read_rollouts is not None
-    for row in rows_of(layout, fields):
-        for rollout in layout.format.read_rollouts(row):
-            task = Task(task_id=rollout.task_id, mode=Mode.ANSWER, prompt=layout.format.read_prompt(row))
-            if "task_id" in rollout.metadata:
-                task.metadata = {"task_id": rollout.metadata["task_id"]}
-            yield task
-
-
 class _Seen:
     """The ids that came before, and where."""
 
     def __init__(self) -> None:
         self._table = IdTable()
-        self._names: list[str] = []
+        self._names: dict[int, str] = {}
 
-    def before(self, text: str, line: int, place: _Place) -> str | None:
+    def before(self, text: str, place: _Place) -> str | None:
         """Where this id came first, such as `line 3`; None if this is the first time (it is then remembered)."""
-        if len(self._names) <= place.file:
-            name = place.layout.source.name
-            self._names += [name] * (place.file + 1 - len(self._names))
-        found = self._table.first_line(text, place.file << _FILE_BITS | line)
+        self._names[place.file] = place.layout.source.name
+        found = self._table.first_line(text, place.file << _FILE_BITS | place.line)
         if found is None:
             return None
         file, first = found >> _FILE_BITS, found & (1 << _FILE_BITS) - 1
@@ -313,10 +295,11 @@ _FILE_BITS = 40
 def _unique_tasks(records: Iterator[tuple[Task, _Place]], report: OnProblem) -> Iterator[Task]:
     seen, seen_tests = _Seen(), _Seen()
     for task, place in records:
-        path, repeats = place.layout.source.name, place.layout.both_roles or _repeats(place.layout)
-        first = seen.before(task.task_id, task.line, place)
-        if repeats:
-            alike = seen_tests.before(f"{task.task_id} {_tests_digest(task)}", task.line, place)
+        task.line = place.line
+        path, format_ = place.layout.source.name, place.layout.format
+        first = seen.before(task.task_id, place)
+        if place.layout.both_roles or (format_ is not None and format_.repeats_tasks):
+            alike = seen_tests.before(f"{task.task_id} {_tests_digest(task)}", place)
             if first is not None and alike is None:
                 report(_clash(path, task, first))
         elif first is not None:
@@ -324,10 +307,6 @@ def _unique_tasks(records: Iterator[tuple[Task, _Place]], report: OnProblem) -> 
             report(Problem(path, task.line, f"{message}; give each task its own id", offset=place.offset))
         if first is None:
             yield task
-
-
-def _repeats(layout: FileLayout) -> bool:
-    return layout.format is not None and layout.format.repeats_tasks
 
 
 def _clash(path: str, task: Task, first: str) -> TaskClash:
@@ -357,6 +336,7 @@ def _numbered(records: Iterator[tuple[Rollout, _Place]]) -> Iterator[tuple[Rollo
     of_task: Counter[str] = Counter()
     of_model: Counter[tuple[str, str | None]] = Counter()
     for rollout, place in records:
+        rollout.line = place.line
         key = (rollout.task_id, rollout.model)
         if not rollout.sample_id:
             rollout.sample_index = of_model[key] if rollout.sample_index is None else rollout.sample_index
@@ -372,7 +352,7 @@ def _numbered(records: Iterator[tuple[Rollout, _Place]]) -> Iterator[tuple[Rollo
 def _unique_rollouts(records: Iterator[tuple[Rollout, _Place]], report: OnProblem) -> Iterator[Rollout]:
     seen = _Seen()
     for rollout, place in records:
-        first = seen.before(rollout.sample_id, rollout.line, place)
+        first = seen.before(rollout.sample_id, place)
         if first is None:
             yield rollout
         else:

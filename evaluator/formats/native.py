@@ -81,7 +81,7 @@ def read_rollout(fields: Fields) -> Rollout:
     if fields.get(name) is None:
         raise RecordError(f"{name} is missing: add the text that the model wrote")
     text, said = field.completion(fields, name)
-    reward = next((name for name in _REWARDS if fields.get(name) is not None), "reward")
+    reward = field.first(fields, _REWARDS) or "reward"
     return Rollout(
         task_id=field.identifier(fields, "task_id"),
         completion=text,
@@ -323,7 +323,7 @@ def _goes_with(value: JsonValue, samples: list[JsonValue]) -> bool:
 def _of_sample(sample: JsonValue, name: str, place: int) -> dict[str, JsonValue]:
     if not isinstance(sample, dict):
         return {"completion": sample}
-    text = next((each for each in _TEXTS if sample.get(each) is not None), None)
+    text = field.first(sample, _TEXTS)
     if text is None:
         raise RecordError(f"{name}[{place}] has no completion: add the text that the model wrote")
     return {**field.without(sample, {text}), "completion": sample[text]}

@@ -141,12 +141,11 @@ def _flat(fields: Fields) -> Fields:
     inner = fields.get("task_input")
     if not isinstance(inner, Mapping):
         return fields
-    data = inner.get("task_data")
     own = field.without(fields, ("task_input", "task_id"))
     outer = fields.get("task_id")
     name = outer.get("task_id") if isinstance(outer, Mapping) else outer
     id_field = {} if name is None else {"task_id": name}
-    return id_field | own | (dict(data) if isinstance(data, Mapping) else {}) | dict(inner)
+    return id_field | own | dict(field.inner(inner, "task_data")) | dict(inner)
 
 
 def _prompt(fields: Fields) -> str:

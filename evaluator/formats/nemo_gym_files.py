@@ -29,34 +29,29 @@ _PACKINGS = (".gz", ".zst")
 
 def roles_of(path: Path, format_name: str | None = None) -> set[Role]:
     """What the rows of a file of NeMo Gym's can be read as; nothing where its format is another or none is known."""
-    if format_name not in (None, _FORMAT):
-        return set()
-    try:
-        found = sniff(path)
-    except FormatError:
-        return set()
-    return {reading.role for reading in (found, *found.others) if reading.format == _FORMAT}
+    return {role for name, role in _readings(path, format_name) if name == _FORMAT}
 
 
 def tasks_file(rollouts: Path, format_name: str | None = None) -> Path | None:
     """The tasks of rollouts: NeMo Gym's inputs beside them, else the rollouts where their rows have the tests."""
     roles = roles_of(rollouts, format_name)
     if Role.ROLLOUTS not in roles:
-        return rollouts if _has_tests(rollouts, format_name) else None
+        with_tests = {role for _, role in _readings(rollouts, format_name)} == {*Role}
+        return rollouts if with_tests else None
     beside = materialized_inputs_path(rollouts)
     if beside.is_file():
         return beside
     return rollouts if Role.TASKS in roles else None
 
 
-def _has_tests(rollouts: Path, format_name: str | None) -> bool:
-    """Whether the rows are rollouts that have their tests with them."""
+def _readings(path: Path, format_name: str | None) -> set[tuple[str, Role]]:
+    """The formats and roles that the rows of a file fit; of a format that is named, its own alone."""
     try:
-        found = sniff(rollouts)
+        found = sniff(path)
     except FormatError:
-        return False
-    readings = [reading for reading in (found, *found.others) if format_name in (None, reading.format)]
-    return {reading.role for reading in readings} == {Role.TASKS, Role.ROLLOUTS}
+        return set()
+    readings = {(reading.format, reading.role) for reading in (found, *found.others)}
+    return {(name, role) for name, role in readings if format_name in (None, name)}
 
 
 def materialized_inputs_path(rollouts: Path) -> Path:

@@ -8,11 +8,12 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
 from datetime import date, datetime, time
 from decimal import Decimal
+from itertools import repeat
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final
 
 from evaluator.extras import MissingExtraError, needs
 from evaluator.formats.native import METADATA_JSON
@@ -45,7 +46,7 @@ def read_parquet(path: Path) -> Iterator[Row | Problem]:
         size = sum(file.metadata.row_group(n).total_byte_size for n in range(file.metadata.num_row_groups))
         number = 0
         for batch in file.iter_batches(min(_MOST_ROWS, max(1, _BATCH_BYTES * rows // max(size, 1)))):
-            for part in [batch] if batch.nbytes <= MAX_ROW_BYTES else map(batch.slice, range(len(batch)), _ones()):
+            for part in [batch] if batch.nbytes <= MAX_ROW_BYTES else map(batch.slice, range(len(batch)), repeat(1)):
                 if part.nbytes > MAX_ROW_BYTES:
                     message = (
                         f"the row has {part.nbytes / 1e6:.1f} MB, more than the limit of {MAX_ROW_BYTES >> 20} MiB"
@@ -58,29 +59,20 @@ def read_parquet(path: Path) -> Iterator[Row | Problem]:
                     yield Row(number, {name: _json_value(value) for name, value in fields.items()})
 
 
-def _ones() -> Iterator[int]:
-    while True:
-        yield 1
-
-
 def _json_value(value: Any) -> JsonValue:
     if value is None or isinstance(value, bool | int | float | str):
         return value
-    if isinstance(value, list):
-        return _pairs(value) if value and all(type(item) is tuple for item in value) else [*map(_json_value, value)]
-    if isinstance(value, dict):
-        return {str(name): _json_value(inner) for name, inner in value.items()}
+    if isinstance(value, list) and not (value and all(type(item) is tuple for item in value)):
+        return [*map(_json_value, value)]
+    if isinstance(value, dict | list):
+        pairs = value.items() if isinstance(value, dict) else value  # a map's
+        return {str(_json_value(name)): _json_value(inner) for name, inner in pairs}
     if isinstance(value, bytes):
         return value.decode("utf-8", "backslashreplace")
     if isinstance(value, Decimal):
         number = float(value)
         return number if math.isfinite(number) else str(value)
     return value.isoformat() if isinstance(value, datetime | date | time) else str(value)
-
-
-def _pairs(value: list[Any]) -> JsonValue:
-    """A map."""
-    return {str(_json_value(name)): _json_value(inner) for name, inner in value}
 
 
 CONTAINER = ContainerKind("Parquet", lambda head, _: head.startswith(_MAGIC), read_parquet)
@@ -105,7 +97,7 @@ _BATCH_ROWS: Final = 1_000
 _BATCH_CHARACTERS: Final = 16 << 20
 
 
-class Table:
+class Table(AbstractContextManager["Table"]):
     """A Parquet file that is written row by row; memory holds one batch. Close it, or use it as a context manager."""
 
     def __init__(self, path: Path, columns: Mapping[str, str]) -> None:
@@ -131,12 +123,7 @@ class Table:
         if len(self._rows) >= _BATCH_ROWS or self._characters >= _BATCH_CHARACTERS:
             self._write_batch()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is None:
             self._write_batch()
         self._writer.close()

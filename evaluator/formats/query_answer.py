@@ -23,13 +23,13 @@ _SAMPLE_FIELDS = {
 
 
 def claim_task(fields: Fields) -> Claim | None:
-    if "query" not in fields or "answer" not in fields or _sample_field(fields):
+    if "query" not in fields or "answer" not in fields or field.first(fields, _SAMPLES):
         return None
     return Claim(3, "query, answer, metadata") if "metadata" in fields else Claim(2, "query, answer")
 
 
 def claim_rollout(fields: Fields) -> Claim | None:
-    name = _sample_field(fields)
+    name = field.first(fields, _SAMPLES)
     return Claim(2, f"query, {name}") if name and "query" in fields else None
 
 
@@ -50,7 +50,7 @@ def read_task(fields: Fields) -> Task:
 
 def read_rollouts(fields: Fields) -> Iterator[Rollout]:
     """The sample of one row: its text, or its last message."""
-    name = _sample_field(fields)
+    name = field.first(fields, _SAMPLES)
     if name is None:
         raise RecordError("response is missing: add the text that the model wrote")
     text, said = field.completion(fields, name)
@@ -64,10 +64,6 @@ def read_rollouts(fields: Fields) -> Iterator[Rollout]:
         group=field.optional_identifier(fields, "group"),
         metadata={**field.without(fields, _SAMPLE_FIELDS), **said},
     )
-
-
-def _sample_field(fields: Fields) -> str | None:
-    return next((name for name in _SAMPLES if fields.get(name) is not None), None)
 
 
 def _metadata(fields: Fields) -> Mapping[str, JsonValue]:

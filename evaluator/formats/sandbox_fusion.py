@@ -8,16 +8,11 @@ from __future__ import annotations
 
 from evaluator.formats import fields as field
 from evaluator.formats._recorded import Recorded, record, verdict_of_error
-from evaluator.formats.registry import Claim, Fields, Format, one_per_row
+from evaluator.formats.registry import Fields, Format, claim_by, one_per_row
 from evaluator.model import JsonValue, Kind, RecordError, Rollout, Verdict
 
 _BY = "SandboxFusion"
 _TAKEN = {"id", "extracted_code", "completion", "accepted", "model", "sample_id"}
-
-
-def claim_rollout(fields: Fields) -> Claim | None:
-    fits = {"id", "accepted", "extracted_code", "tests"} <= fields.keys()
-    return Claim(3, "id, accepted, extracted_code, tests") if fits else None
 
 
 def read_rollout(fields: Fields) -> Rollout:
@@ -76,6 +71,6 @@ def _stopped(result: Fields) -> bool:
 FORMAT = Format(
     name="sandbox_fusion",
     title="SandboxFusion's results: id, accepted, extracted_code, tests",
-    claim_rollout=claim_rollout,
+    claim_rollout=claim_by(3, "id, accepted, extracted_code, tests"),
     read_rollouts=one_per_row(read_rollout),
 )

@@ -14,8 +14,8 @@ from typing import NoReturn
 from evaluator.formats import _chat as chat
 from evaluator.formats import _trainer_rows as trainer
 from evaluator.formats import fields as field
-from evaluator.formats.problems import FormatError, Problem, one_line
-from evaluator.formats.registry import Claim, ContainerKind, Fields, Format, Row
+from evaluator.formats.problems import FormatError, one_line
+from evaluator.formats.registry import Claim, ContainerKind, Fields, Format
 from evaluator.model import JsonValue, RecordError, Rollout
 
 _TAKEN = {
@@ -35,10 +35,6 @@ def claim_rollout(fields: Fields) -> Claim | None:
     if _is_sample(fields):
         return Claim(3, "prompt, response, status, group_index")
     return Claim(3, "sample_index, group_index, messages") if _is_trajectory(fields) else None
-
-
-def _claim_one(fields: Fields) -> Claim | None:
-    return claim_rollout(fields) if "samples" not in fields else None
 
 
 def read_rollouts(fields: Fields) -> Iterator[Rollout]:
@@ -118,6 +114,10 @@ def tests_of(fields: Fields) -> JsonValue:
     return trainer.tests_in(fields.get("label"), fields.get("metadata"))
 
 
+def _tests_of_one(fields: Fields) -> JsonValue:
+    return tests_of(fields) if "samples" not in fields else None
+
+
 def _task_id(fields: Fields) -> str:
     return field.id_of_prompt(
         chat.prompt_text(_prompt(fields)), "prompt is missing: add it, since it identifies the task"
@@ -127,11 +127,10 @@ def _task_id(fields: Fields) -> str:
 FORMAT = Format(
     name="slime",
     title="slime, miles: samples as JSON, prompt, response, label, reward, status",
-    **trainer.tasks_in_rollouts("slime", _claim_one, tests_of, _task_id, read_prompt, "tests in label or metadata"),
-    claim_rollout=claim_rollout,
+    **trainer.tasks_in_rollouts(
+        "slime", claim_rollout, _tests_of_one, _task_id, read_prompt, "tests in label or metadata"
+    ),
     read_rollouts=read_rollouts,
-    repeats_tasks=True,
-    read_prompt=read_prompt,
     from_name=trainer.step_in(r"(?:^|/)(?:eval_)?(\d{1,18})\.jsonl?"),
 )
 
@@ -152,16 +151,12 @@ def _is_pytorch(head: bytes, name: str) -> bool:
     )
 
 
-def _open_pytorch(path: Path) -> Iterator[Row | Problem]:
+def _refuse_pytorch(path: Path) -> NoReturn:
     """Raises `FormatError` with a command that converts the file."""
-    _refuse(path)
-
-
-def _refuse(path: Path) -> NoReturn:
     raise FormatError(
         f"{one_line(str(path))}: is a PyTorch file, a pickle, which can run code: it is never loaded. If you trust it, "
         f'convert it where its trainer is installed: python -c "{_CONVERT}" FILE > samples.jsonl'
     )
 
 
-CONTAINER = ContainerKind(name="PyTorch file", claims=_is_pytorch, open=_open_pytorch)
+CONTAINER = ContainerKind(name="PyTorch file", claims=_is_pytorch, open=_refuse_pytorch)

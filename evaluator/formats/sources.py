@@ -123,26 +123,21 @@ def _meant(word: str, *, remote: bool) -> Iterator[Source]:
             raise FormatError(f"{one_line(word)}: is only read where it is named on the command line")
         yield from _from_s3(word)
     elif os.path.isdir(word):  # noqa: PTH112 - a name with a NUL is not a directory
-        yield from _named(_or_refuse(_in_folder(Path(word)), word, "holds no file of rows"), word)
+        yield from _all_of(_in_folder(Path(word)), word, "holds no file of rows")
     elif _PATTERN.search(word) and not os.path.lexists(word):
-        yield from _named(_or_refuse(_matching(word), word, "no file matches"), word)
+        yield from _all_of(_matching(word), word, "no file matches")
     elif not os.path.exists(word):  # noqa: PTH110 - as above
         raise FormatError(f"{one_line(word)}: no such file: check the path")
     else:
-        source = source_of(word)
-        yield Source(source.path, source.name, word)
+        yield source_of(word)
 
 
-def _named(paths: list[Path], word: str) -> Iterator[Source]:
-    for path in paths:
-        source = source_of(path)
-        yield Source(source.path, source.name, word)
-
-
-def _or_refuse(paths: list[Path], word: str, why: str) -> list[Path]:
+def _all_of(paths: list[Path], word: str, why: str) -> Iterator[Source]:
+    """The files that a word means. Raises `FormatError` that says why if there are none."""
     if not paths:
         raise FormatError(f"{one_line(word)}: {why}: check the path (files end in {', '.join(_ENDINGS)})")
-    return sorted(paths, key=_natural)
+    for path in sorted(paths, key=_natural):
+        yield msgspec.structs.replace(source_of(path), typed=word)
 
 
 def _matching(pattern: str) -> list[Path]:

@@ -1,4 +1,4 @@
-"""TRL, verl and open-r1: what these trainers log of each step, and the tasks that they are given.
+"""TRL, verl, NeMo RL and open-r1: what these trainers log of each step, and the tasks that they are given.
 
 TRL's GRPO and RLOO trainers log completions (`completions_<step>.parquet`, or a table's JSON lines). A row has `step`,
 `prompt`, `completion` (both text or messages), one column of each reward function, columns that a reward function
@@ -9,6 +9,10 @@ verl's trainers dump each step in `rollout_data_dir` and `validation_data_dir`, 
 `input` and `output`, `gts` (the ground truth), `score`, `step`, and what else the reward function returned, such as
 `acc`. Special tokens were dropped on decoding. A row without an id gets one made from its input. If `gts` is tests,
 each row includes its task.
+
+NeMo RL has `train_data_step<n>.jsonl` and `val_data_step<n>.jsonl`, of GRPO, PPO and distillation. Each value is a list
+of one. Training rows have the conversation's texts without their roles, validation rows have messages. With dynamic
+sampling `filtered_rewards` is this row's and `rewards` may be another's, which is left out.
 
 open-r1 and SYNTHETIC-1 have tasks with `verification_info`, `{"language", "test_cases": [{"input", "output", ...}]}`.
 The prompt is `prompt`, `problem`, `problem_statement` or `question`, the id `problem_id`, `task_id` or `id`; without
@@ -45,8 +49,7 @@ def _read_trl(fields: Fields) -> Rollout:
     """One completion. A reward function that gave no reward is left out."""
     if fields.get("completion") is None:
         raise RecordError("completion is missing: add the text or the messages that the model wrote")
-    prompt = chat.messages_of(fields.get("prompt"), "prompt", "user")
-    completion = chat.after_prompt(prompt, chat.messages_of(fields["completion"], "completion", "assistant"))
+    prompt, completion = trainer.conversation(fields)
     rewards = _rewards(fields)
     components = {name: value for name, value in rewards.items() if name not in _TOTALS}
     metadata = trainer.rest(fields, {"prompt", "completion", "step", "model", *_TRL_IDS, *rewards})
@@ -63,10 +66,6 @@ def _read_trl(fields: Fields) -> Rollout:
         model=field.optional_identifier(fields, "model"),
         step=field.optional_whole(fields, "step"),
     )
-
-
-def _trl_prompt(fields: Fields) -> str:
-    return chat.prompt_text(chat.messages_of(fields.get("prompt"), "prompt", "user"))
 
 
 def _rewards(fields: Fields) -> Mapping[str, float]:
@@ -102,19 +101,16 @@ def _trl_tests(fields: Fields) -> JsonValue:
 
 def _trl_id(fields: Fields) -> str:
     missing = "prompt is missing: add it, since it identifies the task"
-    return field.own_id(fields, _TRL_IDS) or field.id_of_prompt(_trl_prompt(fields), missing)
+    return field.own_id(fields, _TRL_IDS) or field.id_of_prompt(trainer.prompt_text(fields), missing)
 
 
 TRL = Format(
     name="trl",
     title="TRL: logged completions, step, prompt, completion, rewards, advantage",
     **trainer.tasks_in_rollouts(
-        "TRL", _claim_trl, _trl_tests, _trl_id, _trl_prompt, "step, prompt, completion and a column of tests"
+        "TRL", _claim_trl, _trl_tests, _trl_id, trainer.prompt_text, "step, prompt, completion and a column of tests"
     ),
-    claim_rollout=_claim_trl,
     read_rollouts=one_per_row(_read_trl),
-    repeats_tasks=True,
-    read_prompt=_trl_prompt,
     from_name=trainer.step_in(r"completions_(\d{1,18})\.[a-z]+"),
 )
 
@@ -176,10 +172,7 @@ VERL = Format(
     **trainer.tasks_in_rollouts(
         "verl", _claim_verl, lambda row: trainer.tests_in(row.get("gts")), _verl_id, _verl_prompt, "gts with tests"
     ),
-    claim_rollout=_claim_verl,
     read_rollouts=one_per_row(_read_verl),
-    repeats_tasks=True,
-    read_prompt=_verl_prompt,
     from_name=trainer.step_in(r"(?:^|/)(\d{1,18})\.jsonl"),
 )
 
@@ -220,4 +213,96 @@ OPEN_R1 = Format(
     title="open-r1, SYNTHETIC-1: tasks with verification_info",
     claim_task=_claim_open_r1,
     read_task=_read_open_r1,
+)
+
+
+_COMPUTED = {
+    "token_ids", "token_loss_mask", "sample_loss_mask", "advantages", "generation_logprobs", "prev_logprobs",
+    "input_lengths",
+}  # fmt: skip
+_NEMO_RL_TAKEN = {"content", "rewards", "filtered_rewards", "idx", "step", *_COMPUTED}
+_DATA_STEP = re.compile(r"(train|val)_data_step(\d{1,18})\.jsonl")
+_SYSTEM = re.compile(r"\s*(<[^>]*>\s*)*system\b")
+_USER = re.compile(r"(<[^>]*>\s*)user\b")
+
+
+def _claim_nemo_rl(fields: Fields) -> Claim | None:
+    if not {"content", "rewards"} <= fields.keys():
+        return None
+    computed = sorted(_COMPUTED & fields.keys())
+    if computed:
+        return Claim(3, f"content, rewards, {computed[0]}")
+    return Claim(2, "content, rewards, idx") if "idx" in fields else None
+
+
+def _read_nemo_rl(fields: Fields) -> Rollout:
+    """One sample."""
+    prompt, completion = _conversation(fields)
+    reward = fields.get("filtered_rewards", fields.get("rewards"))
+    return trainer.rollout(
+        "NeMo RL",
+        completion,
+        trainer.rest(fields, _NEMO_RL_TAKEN) | chat.turns(prompt, completion),
+        trainer.number(_only(reward)),
+        task_id=_nemo_rl_id(fields, prompt),
+        step=field.optional_whole(fields, "step"),
+    )
+
+
+def _nemo_rl_prompt(fields: Fields) -> str:
+    return chat.prompt_text(_conversation(fields)[0])
+
+
+def _names_in_path(path: str) -> Fields:
+    found = _DATA_STEP.search(path)
+    return {"step": int(found[2]), "split": found[1]} if found else {}
+
+
+def _only(value: JsonValue) -> JsonValue:
+    while isinstance(value, list) and len(value) == 1:
+        value = value[0]
+    return value
+
+
+def _conversation(fields: Fields) -> tuple[list[chat.Message], list[chat.Message]]:
+    content = fields.get("content")
+    if isinstance(content, list) and len(content) == 1 and isinstance(content[0], str | list):
+        content = content[0]
+    if isinstance(content, str):
+        return [], [{"role": "assistant", "content": content}]
+    if isinstance(content, list) and content and all(isinstance(text, str) for text in content):
+        return _with_roles(content)
+    messages = chat.messages_of(content, "content", "assistant")
+    if not messages:
+        raise RecordError("content is empty: it must have the conversation's texts or messages")
+    return chat.split_at_answer(messages)
+
+
+def _with_roles(texts: list[str]) -> tuple[list[chat.Message], list[chat.Message]]:
+    """Texts take turns: the prompt, the model, its environment, the model. A system prompt may come first."""
+    if len(texts) == 1:
+        return [], [{"role": "assistant", "content": texts[0]}]
+    first = 2 if len(texts) > 2 and _SYSTEM.match(texts[0]) and not _USER.search(texts[0]) else 1
+    prompt = [{"role": role, "content": text} for role, text in zip(("system", "user")[-first:], texts, strict=False)]
+    roles = ("assistant", "environment")
+    return prompt, [{"role": roles[i % 2], "content": text} for i, text in enumerate(texts[first:])]
+
+
+def _nemo_rl_id(fields: Fields, prompt: list[chat.Message]) -> str:
+    """Made from the prompt; a row without one, as some versions write, has its number in the file."""
+    if prompt:
+        return field.id_from_prompt(chat.prompt_text(prompt))
+    number = field.optional_identifier(fields, "idx")
+    if number is None:
+        raise RecordError("the row has neither a prompt nor an idx: add the prompt to its content")
+    return f"row-{number}"
+
+
+NEMO_RL = Format(
+    name="nemo_rl",
+    title="NeMo RL: train_data_step and val_data_step, content, rewards",
+    claim_rollout=_claim_nemo_rl,
+    read_rollouts=one_per_row(_read_nemo_rl),
+    read_prompt=_nemo_rl_prompt,
+    from_name=_names_in_path,
 )

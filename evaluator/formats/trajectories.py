@@ -27,6 +27,7 @@ from evaluator.model import JsonValue, RecordError, Rollout, brief
 
 _PROMPTS = ("question", "problem", "prompt", "instruction", "query", "text")
 _RLLM_IDS = ("id", "task_id", "uid", "problem_id")
+_STEP_MARKS = {"chat_completions", "model_response", "observation"}
 _EPISODE_TAKEN = {
     "id", "episode_id", "training_step", "step", "task", "trajectories", "is_correct", "steps", "reward", "uid",
     "artifacts", "num_steps",
@@ -36,10 +37,9 @@ _EPISODE_TAKEN = {
 def _claim_rllm(fields: Fields) -> Claim | None:
     if "trajectories" in fields and "is_correct" in fields:
         return Claim(3, "trajectories, is_correct")
-    steps = fields.get("steps")
-    first = steps[0] if isinstance(steps, list) and steps else None
+    first: JsonValue = next(iter(_listed(fields.get("steps"))), None)
     fits = "reward" in fields and "task" in fields and isinstance(first, Mapping)
-    return Claim(3, "task, steps, reward") if fits and _turn_fields(first) else None
+    return Claim(3, "task, steps, reward") if fits and _STEP_MARKS & first.keys() else None
 
 
 def _read_rllm(fields: Fields) -> Iterator[Rollout]:
@@ -78,8 +78,7 @@ def _rllm_rollout(trajectory: Fields, episode: Fields, name: str | None) -> Roll
     trajectory_name = name or trajectory.get("name")
     if episode is not trajectory:
         metadata |= {"trajectory": trajectory_name} if trajectory_name else {}
-        signals = trajectory.get("signals")
-        components = trainer.parts(signals, ()) if isinstance(signals, Mapping) else {}
+        components = trainer.parts(field.inner(trajectory, "signals"), ())
         metadata |= {"reward_components": components} if components else {}
     reward = trainer.number(trajectory.get("reward"))
     return Rollout(
@@ -116,22 +115,14 @@ def _turn(step: Fields) -> list[chat.Message]:
     thought = step.get("thought")
     messages: list[chat.Message] = []
     if seen is not None:
-        text = seen if isinstance(seen, str) else brief(seen)
-        messages = chat.messages_of(seen, "input", "user") if chat.is_conversation(seen) else [_said("user", text)]
+        shown = seen if isinstance(seen, str) or chat.is_conversation(seen) else brief(seen)
+        messages = chat.messages_of(shown, "input", "user")
     if said is not None:
-        answer = _said("assistant", said if isinstance(said, str) else chat.content_text(said))
+        answer: chat.Message = {"role": "assistant", "content": chat.content_text(said)}
         if isinstance(thought, str) and thought:
             answer["reasoning_content"] = thought
         messages.append(answer)
     return messages
-
-
-def _said(role: str, text: str) -> chat.Message:
-    return {"role": role, "content": text}
-
-
-def _turn_fields(step: JsonValue) -> bool:
-    return isinstance(step, Mapping) and bool({"chat_completions", "model_response", "observation"} & step.keys())
 
 
 def _listed(value: JsonValue) -> list[JsonValue]:
@@ -140,14 +131,7 @@ def _listed(value: JsonValue) -> list[JsonValue]:
 
 def _place(task: JsonValue) -> Fields:
     """The task's object; its own row may be in `metadata`."""
-    if not isinstance(task, Mapping):
-        return {}
-    inner = task.get("metadata")
-    return {**inner, **task} if isinstance(inner, Mapping) else task
-
-
-def _rllm_tests(fields: Fields) -> JsonValue:
-    return trainer.tests_in(_place(fields.get("task")))
+    return {**field.inner(task, "metadata"), **task} if isinstance(task, Mapping) else {}
 
 
 def _id_field(episode: Fields) -> str:
@@ -163,11 +147,15 @@ def _rllm_id(fields: Fields) -> str:
 RLLM = Format(
     name="rllm",
     title="rllm: episodes and trajectories, steps, reward, is_correct",
-    **trainer.tasks_in_rollouts("rllm", _claim_rllm, _rllm_tests, _rllm_id, _rllm_prompt, "tests in task"),
-    claim_rollout=_claim_rllm,
+    **trainer.tasks_in_rollouts(
+        "rllm",
+        _claim_rllm,
+        lambda row: trainer.tests_in(_place(row.get("task"))),
+        _rllm_id,
+        _rllm_prompt,
+        "tests in task",
+    ),
     read_rollouts=_read_rllm,
-    repeats_tasks=True,
-    read_prompt=_rllm_prompt,
     from_name=trainer.step_in(r"(?:^|/)(?:train|val)_step_(\d{1,18})"),
 )
 
@@ -249,10 +237,8 @@ def _trajectory(fields: Fields) -> Fields:
     if "segments" in fields:
         return fields
     segments = field.unpacked(fields, "value")
-    info = fields.get("info")
-    found = field.unpacked(info, "value") if isinstance(info, Mapping) else None
-    known = dict(found) if isinstance(found, Mapping) else {}
-    return {**known, "segments": segments}
+    found = {"value": field.unpacked(field.inner(fields, "info"), "value")}
+    return {**field.inner(found, "value"), "segments": segments}
 
 
 def _agentfly_conversation(trajectory: Fields) -> tuple[list[chat.Message], list[chat.Message]]:
@@ -261,21 +247,16 @@ def _agentfly_conversation(trajectory: Fields) -> tuple[list[chat.Message], list
         raise RecordError(f"segments must be a list of conversations, not {brief(segments)}")
     last = segments if chat.is_conversation(segments) else segments[-1]
     messages = chat.messages_of(last, "segments[-1]", "user")
-    asked = chat.split_at_answer(messages)[0] if last is segments else _asked(segments[0])
+    first = messages if last is segments else chat.messages_of(segments[0], "segments[0]", "user")
+    asked = chat.split_at_answer(first)[0]
     return asked, chat.after_prompt(asked, messages)
-
-
-def _asked(segment: JsonValue) -> list[chat.Message]:
-    return chat.split_at_answer(chat.messages_of(segment, "segments[0]", "user"))[0]
 
 
 def _reward(trajectory: Fields) -> tuple[float | None, dict[str, JsonValue]]:
     """The reward, which the monitor has in an object with what else the reward function returned."""
-    reward, metrics = trajectory.get("reward"), trajectory.get("metrics")
-    extras = dict(metrics) if isinstance(metrics, Mapping) else {}
+    reward, extras = trajectory.get("reward"), dict(field.inner(trajectory, "metrics"))
     if isinstance(reward, Mapping):
-        more = reward.get("extras")
-        return trainer.number(reward.get("reward")), {**extras, **(more if isinstance(more, Mapping) else {})}
+        return trainer.number(reward.get("reward")), extras | dict(field.inner(reward, "extras"))
     return trainer.number(reward), extras
 
 
@@ -287,8 +268,7 @@ def _agentfly_tests(fields: Fields) -> JsonValue:
 def _agentfly_id(fields: Fields) -> str:
     """The dataset's, which is in the metadata or, in the monitor's files, beside it; else made from the prompt."""
     trajectory = _trajectory(fields)
-    metadata = trajectory.get("metadata")
-    known: Fields = {**trajectory, **metadata} if isinstance(metadata, Mapping) else trajectory
+    known = {**trajectory, **field.inner(trajectory, "metadata")}
     missing = "the trajectory has neither an id nor a prompt: add a task_id to its metadata"
     return field.own_id(known, _AGENTFLY_IDS) or field.id_of_prompt(_agentfly_prompt(fields), missing)
 
@@ -299,10 +279,7 @@ AGENTFLY = Format(
     **trainer.tasks_in_rollouts(
         "AgentFly", _claim_agentfly, _agentfly_tests, _agentfly_id, _agentfly_prompt, "tests in metadata"
     ),
-    claim_rollout=_claim_agentfly,
     read_rollouts=one_per_row(_read_agentfly),
-    repeats_tasks=True,
-    read_prompt=_agentfly_prompt,
 )
 CONTAINER = ContainerKind(
     name="AgentFly's monitor",

@@ -43,10 +43,8 @@ def _read_result(fields: Fields) -> Rollout:
     if fields.get("completion") is None:
         why = _result_error(fields.get("error"))
         raise RecordError(f"the rollout failed ({why}) and has no completion" if why else "completion is missing")
-    prompt = chat.messages_of(fields.get("prompt"), "prompt", "user")
-    completion = chat.after_prompt(prompt, chat.messages_of(fields["completion"], "completion", "assistant"))
-    metrics = fields.get("metrics")
-    numbers = {**metrics, **fields} if isinstance(metrics, Mapping) else fields
+    prompt, completion = trainer.conversation(fields)
+    numbers = {**field.inner(fields, "metrics"), **fields}
     components = trainer.parts(numbers, _RESULT_TAKEN)
     metadata = trainer.rest(numbers, {*_RESULT_TAKEN, *_id_field(fields), *components})
     metadata |= chat.turns(prompt, completion)
@@ -61,10 +59,6 @@ def _read_result(fields: Fields) -> Rollout:
         group=_example(fields),
         step=field.optional_whole(fields, "step"),
     )
-
-
-def _result_prompt(fields: Fields) -> str:
-    return chat.prompt_text(chat.messages_of(fields.get("prompt"), "prompt", "user"))
 
 
 def _names_in_path(path: str) -> Fields:
@@ -95,7 +89,7 @@ def _result_id(fields: Fields) -> str:
     example, env = _example(fields), field.optional_identifier(fields, "env_id")
     if example is not None:
         return f"{env}/{example}" if env else example
-    return field.id_from_prompt(_result_prompt(fields))
+    return field.id_from_prompt(trainer.prompt_text(fields))
 
 
 def _result_error(error: JsonValue) -> str:
@@ -108,12 +102,9 @@ FORMAT = Format(
     name="verifiers",
     title="verifiers: results, example_id, prompt, completion, reward; older rollouts of prime-rl",
     **trainer.tasks_in_rollouts(
-        "verifiers", _claim_result, _result_tests, _result_id, _result_prompt, "tests in info or answer"
+        "verifiers", _claim_result, _result_tests, _result_id, trainer.prompt_text, "tests in info or answer"
     ),
-    claim_rollout=_claim_result,
     read_rollouts=one_per_row(_read_result),
-    repeats_tasks=True,
-    read_prompt=_result_prompt,
     from_name=_names_in_path,
 )
 
@@ -200,23 +191,15 @@ def _rewards(rewards: JsonValue) -> dict[str, float]:
     """What each reward adds to the sum: its score times its weight."""
     found: dict[str, float] = {}
     for name, reward in rewards.items() if isinstance(rewards, Mapping) else ():
-        score = trainer.number(_of(reward, "score", reward))
+        parts = reward if isinstance(reward, Mapping) else {"score": reward}
+        score, weight = trainer.number(parts.get("score")), trainer.number(parts.get("weight"))
         if score is not None:
-            weight = trainer.number(_of(reward, "weight", 1.0))
             found[name] = score * (1.0 if weight is None else weight)
     return found
 
 
-def _of(value: JsonValue, name: str, default: JsonValue) -> JsonValue:
-    return value.get(name, default) if isinstance(value, Mapping) else default
-
-
 def _data(fields: Fields) -> Fields:
     return field.inner(field.inner(fields, "task"), "data")
-
-
-def _trace_tests(fields: Fields) -> JsonValue:
-    return trainer.tests_in(_data(fields))
 
 
 def _trace_id(fields: Fields) -> str:
@@ -246,11 +229,13 @@ TRACES = Format(
     name="verifiers_traces",
     title="verifiers 1, prime-rl: traces, task, nodes, rewards",
     **trainer.tasks_in_rollouts(
-        "verifiers", _claim_traces, _trace_tests, _trace_id, _trace_prompt, "task.data with tests"
+        "verifiers",
+        _claim_traces,
+        lambda row: trainer.tests_in(_data(row)),
+        _trace_id,
+        _trace_prompt,
+        "task.data with tests",
     ),
-    claim_rollout=_claim_traces,
     read_rollouts=_read_traces,
-    repeats_tasks=True,
-    read_prompt=_trace_prompt,
-    from_name=trainer.step_in(r"(?:^|/)step_(\d{1,18})/"),
+    from_name=_STEP,
 )

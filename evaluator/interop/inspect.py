@@ -13,7 +13,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from evaluator import Grade, Task, agrade
-from evaluator.formats.inspect_ai import task_of_sample
+from evaluator.formats.evaluation_logs import task_of_sample
 from evaluator.formats.tests_alone import task_from, task_of_code
 from evaluator.interop.program_results import LimitsLike, reward_options
 from evaluator.model import JsonValue, RecordError, Verdict

@@ -11,7 +11,7 @@ import zstandard
 
 from evaluator import grade
 from evaluator.formats import FormatError, load_rollouts, load_tasks
-from evaluator.formats.inspect_ai import sample_rows
+from evaluator.formats.evaluation_logs import sample_rows
 from evaluator.formats.problems import Problem
 from evaluator.model import Mode, Rollout, Verdict
 from tests.formats.conftest import loaded
@@ -136,7 +136,7 @@ def test_a_log_that_is_not_whole_is_one_line(tmp_path):
 
 
 def test_a_log_does_not_unpack_to_more_than_its_cap(tmp_path, monkeypatch):
-    monkeypatch.setattr("evaluator.formats.inspect_ai._MOST_BYTES", 5000)
+    monkeypatch.setattr("evaluator.formats.evaluation_logs._MOST_BYTES", 5000)
     for name in ("log_read_sample.eval", "log_read_sample_zstd.eval"):
         (problem,) = sample_rows(FILES / "inspect_ai" / name)
         assert isinstance(problem, Problem)

@@ -1,8 +1,15 @@
-"""inspect_ai: its logs, as `.eval` (a ZIP archive, one member a sample) and as `.json` (one object).
+"""The logs of evaluation frameworks: inspect_ai and lm-evaluation-harness.
 
-A sample has `id`, `epoch`, `input`, `target`, `messages`, `output` and `scores`, `{scorer: {value, answer,
-explanation}}`. The values C and I (and true and false) are a verdict, P half a reward, N no answer; a number is a
-reward on the scorer's own scale. The model and the task are in the log's header. `metadata` or `target` may have tests.
+inspect_ai writes logs as `.eval` (a ZIP archive, one member a sample) and as `.json` (one object). A sample has `id`,
+`epoch`, `input`, `target`, `messages`, `output` and `scores`, `{scorer: {value, answer, explanation}}`. The values C
+and I (and true and false) are a verdict, P half a reward, N no answer; a number is a reward on the scorer's own scale.
+The model and the task are in the log's header. `metadata` or `target` may have tests.
+
+lm-evaluation-harness logs the samples of tasks that generate text (`samples_<task>_<date>.jsonl`). A row has `doc` (the
+dataset's row), `arguments` (the prompt first), `resps` (one list of responses), `filtered_resps`, and each metric's
+value. Of code tasks the completion is the filtered response, which was graded, of all others the response. A metric
+belongs to all responses of a row: where there are several, it is a verdict only if all passed or none did. Each filter
+of a task has rows of its own.
 """
 
 from __future__ import annotations
@@ -10,7 +17,7 @@ from __future__ import annotations
 import re
 import zipfile
 from collections.abc import Iterator, Mapping
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import IO
 
 from evaluator.formats import _chat as chat
@@ -19,9 +26,9 @@ from evaluator.formats import fields as field
 from evaluator.formats.compression import MemberError, read_member
 from evaluator.formats.json_text import JsonError, decode_json
 from evaluator.formats.problems import FormatError, Problem, one_line
-from evaluator.formats.registry import Claim, ContainerKind, Fields, Format, Row
+from evaluator.formats.registry import Claim, ContainerKind, Fields, Format, Row, claim_by
 from evaluator.formats.tests_alone import task_of_code
-from evaluator.model import JsonValue, RecordError, Rollout, Task, Verdict, brief
+from evaluator.model import JsonValue, Kind, RecordError, Rollout, Task, Verdict, brief
 
 _VALUES: Mapping[str, tuple[Verdict, float]] = {
     "C": (Verdict.PASSED, 1.0),
@@ -30,7 +37,7 @@ _VALUES: Mapping[str, tuple[Verdict, float]] = {
     "N": (Verdict.NO_CODE, 0.0),
 }
 """inspect_ai's words, with the numbers that it gives them."""
-_TAKEN = {
+_INSPECT_TAKEN = {
     "id", "epoch", "input", "messages", "output", "scores", "eval", "events", "events_data", "attachments",
     "transcript", "store", "timelines", "model_usage", "role_usage",
 }  # fmt: skip
@@ -41,23 +48,23 @@ _MOST_BYTES = 64 * 1024 * 1024
 """Of one sample, most of which is its events."""
 
 
-def claim_rollout(fields: Fields) -> Claim | None:
+def _claim_inspect(fields: Fields) -> Claim | None:
     if {"eval", "status"} <= fields.keys():
         return Claim(3, "version, status, eval, samples")
     return Claim(3, "id, epoch, input, output, scores") if {"id", "epoch", "input", "output"} <= fields.keys() else None
 
 
-def claim_task(fields: Fields) -> Claim | None:
-    one = "epoch" in fields and claim_rollout(fields) is not None
+def _claim_inspect_task(fields: Fields) -> Claim | None:
+    one = "epoch" in fields and _claim_inspect(fields) is not None
     return Claim(2, "tests in metadata or target") if one and task_of_sample(fields) is not None else None
 
 
-def read_task(fields: Fields) -> Task:
+def _read_inspect_task(fields: Fields) -> Task:
     """The task of one sample, where its metadata or its target has tests."""
     task = task_of_sample(fields)
     if task is None:
         raise RecordError("the sample's metadata and target have no tests: name a dataset")
-    task.task_id, task.prompt = field.identifier(fields, "id"), task.prompt or read_prompt(fields)
+    task.task_id, task.prompt = field.identifier(fields, "id"), task.prompt or _inspect_prompt(fields)
     return task
 
 
@@ -93,7 +100,7 @@ def _task_of_target(target: JsonValue) -> Task | None:
     return task_of_code("\n".join(texts), "task") if all(map(_ASSERT.match, texts)) else None
 
 
-def read_rollouts(fields: Fields) -> Iterator[Rollout]:
+def _read_inspect(fields: Fields) -> Iterator[Rollout]:
     """The rollout of a sample, or of each sample in a log."""
     if "epoch" in fields:
         yield _rollout(fields, fields.get("eval"))
@@ -105,7 +112,7 @@ def read_rollouts(fields: Fields) -> Iterator[Rollout]:
         yield _rollout(sample, fields.get("eval"))
 
 
-def read_prompt(fields: Fields) -> str:
+def _inspect_prompt(fields: Fields) -> str:
     """The input of one sample; empty for a log, whose rollouts have theirs in their conversation."""
     return chat.prompt_text(_input(_attached(fields))) if "epoch" in fields else ""
 
@@ -156,9 +163,9 @@ def _rollout(fields: Fields, log: JsonValue) -> Rollout:
     if answer and not completion:
         completion = [{"role": "assistant", "content": answer}]
     reward, verdict, word, metadata = _scores(sample.get("scores"))
-    metadata = trainer.rest(sample, _TAKEN) | metadata | {"messages": [*prompt, *completion]}
+    metadata = trainer.rest(sample, _INSPECT_TAKEN) | metadata | {"messages": [*prompt, *completion]}
     metadata |= {f"inspect_{name}": header[name] for name in ("task", "run_id") if header.get(name)}
-    usage = sample.get("output", {}).get("usage") if isinstance(sample.get("output"), Mapping) else None
+    usage = field.inner(sample, "output").get("usage")
     metadata |= {"usage": usage} if isinstance(usage, Mapping) else {}
     epoch = field.optional_whole(sample, "epoch")
     return Rollout(
@@ -178,8 +185,7 @@ def _input(sample: Fields) -> list[chat.Message]:
 
 def _answer(sample: Fields) -> str:
     """The text of the output's first choice."""
-    output = sample.get("output")
-    choices = output.get("choices") if isinstance(output, Mapping) else None
+    choices = field.inner(sample, "output").get("choices")
     first = choices[0] if isinstance(choices, list) and choices else None
     return chat.answer_text(chat.messages_of(first.get("message"), "output", "assistant")) if first else ""
 
@@ -230,20 +236,163 @@ def _put_back(value: JsonValue, texts: Fields) -> JsonValue:
     return value
 
 
-def claims(head: bytes, name: str) -> bool:
+def _is_log(head: bytes, name: str) -> bool:
     """A ZIP archive whose first member is one of a log's."""
     first = head[30 : 30 + int.from_bytes(head[26:28], "little")] if head.startswith(b"PK\x03\x04") else b""
     return bool(first) and (first.startswith((b"_journal/", b"samples/")) or name.endswith(".eval"))
 
 
-FORMAT = Format(
+INSPECT_AI = Format(
     name="inspect_ai",
     title="inspect_ai: .eval and .json logs, id, epoch, input, output, scores",
-    claim_task=claim_task,
-    read_task=read_task,
-    claim_rollout=claim_rollout,
-    read_rollouts=read_rollouts,
+    claim_task=_claim_inspect_task,
+    read_task=_read_inspect_task,
+    claim_rollout=_claim_inspect,
+    read_rollouts=_read_inspect,
     repeats_tasks=True,
-    read_prompt=read_prompt,
+    read_prompt=_inspect_prompt,
 )
-CONTAINER = ContainerKind(name="inspect_ai log", claims=claims, open=sample_rows)
+CONTAINER = ContainerKind(name="inspect_ai log", claims=_is_log, open=sample_rows)
+
+
+_VERDICTS = ("pass@1", "pass_at_1", "exact_match", "acc")
+"""Metrics whose 1 means that all is right, likeliest first."""
+_LM_EVAL_TAKEN = {"doc_id", "doc", "arguments", "resps", "filtered_resps", "metrics", "eval_task", "model", "step"}
+_IDS = ("task_id", "question_id", "problem_id")
+_NAME = re.compile(r"samples_(.+)_\d{4}-\d\d-\d\dT[^/]*")
+
+
+_claim_lm_eval = claim_by(3, "doc_id, doc, resps, filtered_resps")
+
+
+def _claim_lm_eval_task(fields: Fields) -> Claim | None:
+    return Claim(2, "doc with tests") if _claim_lm_eval(fields) and _task(fields) else None
+
+
+def _read_lm_eval_task(fields: Fields) -> Task:
+    """The task of one row, where its `doc` is a known dataset's row or has tests."""
+    task = _task(fields)
+    if task is None:
+        raise RecordError("doc has no tests: name a dataset")
+    task.task_id = _task_id(fields)
+    return task
+
+
+def _read_lm_eval(fields: Fields) -> Iterator[Rollout]:
+    """One rollout for each response of a row. Raises `RecordError` for a task that is scored by likelihood."""
+    responses = _responses(fields.get("resps"))
+    metrics = _metrics(fields)
+    runs_code = any(name.startswith("pass") for name in metrics)
+    graded = _graded(fields.get("filtered_resps"), len(responses)) if runs_code else []
+    metadata = trainer.rest(fields, {*_LM_EVAL_TAKEN, *metrics})
+    if _task(fields) is None:
+        metadata["doc"] = fields.get("doc")
+    if len(metrics) > 1:
+        metadata["reward_components"] = dict(metrics)
+    name = next((name for name in _VERDICTS if name in metrics), None)
+    if name is None and len(metrics) == 1:
+        name = next(iter(metrics))
+    by = f"lm-evaluation-harness ({fields['filter']})" if isinstance(fields.get("filter"), str) else None
+    for place, response in enumerate(responses):
+        own = {"response": response} if graded and graded[place] != response else {}
+        yield Rollout(
+            task_id=_task_id(fields),
+            completion=graded[place] if graded else response,
+            kind=Kind.FULL if graded else None,
+            model=field.optional_identifier(fields, "model"),
+            metadata=metadata | own | ({} if graded else {"filtered": fields.get("filtered_resps")}),
+            **_grade(name, metrics, len(responses), by or "lm-evaluation-harness"),
+        )
+
+
+def _lm_eval_prompt(fields: Fields) -> str:
+    """The first argument of the first request: text, or messages as JSON text."""
+    arguments = fields.get("arguments")
+    request = next(iter(arguments.values() if isinstance(arguments, Mapping) else arguments or ()), None)
+    first = next(iter(request.values() if isinstance(request, Mapping) else request or ()), None)
+    while isinstance(first, list) and len(first) == 1 and isinstance(first[0], str):
+        first = first[0]
+    if not isinstance(first, str):
+        return ""
+    try:
+        messages = decode_json(first) if first.startswith("[{") else None
+    except JsonError:
+        return first
+    return chat.prompt_text(chat.messages_of(messages, "arguments", "user")) if messages else first
+
+
+def _names_in_path(path: str) -> Fields:
+    """The task of `samples_<task>_<date>.jsonl`, and the model, after which its folder is named."""
+    name = PurePath(path)
+    found = _NAME.match(name.name)
+    if not found:
+        return {}
+    folder = name.parent.name
+    return {"eval_task": found[1]} | ({"model": folder.replace("__", "/")} if "__" in folder else {})
+
+
+def _responses(resps: JsonValue) -> list[str]:
+    first = resps[0] if isinstance(resps, list) and len(resps) == 1 else None
+    texts = [first] if isinstance(first, str) else first
+    if not isinstance(texts, list) or not texts or not all(isinstance(text, str) for text in texts):
+        raise RecordError("resps has no generated text: tasks that are scored by likelihood have no completions")
+    return texts
+
+
+def _graded(filtered: JsonValue, count: int) -> list[str]:
+    """The texts that were graded, where the filter made one of each response: the code of a code task."""
+    texts = filtered[0] if isinstance(filtered, list) and len(filtered) == 1 else None
+    fits = isinstance(texts, list) and len(texts) == count and all(isinstance(text, str) for text in texts)
+    return texts if isinstance(texts, list) and fits else []
+
+
+def _metrics(fields: Fields) -> dict[str, float]:
+    names = fields.get("metrics")
+    if not isinstance(names, list):
+        names = [name for name in fields if name in _VERDICTS]
+    found = ((name, trainer.number(fields.get(name))) for name in names if isinstance(name, str))
+    return {name: value for name, value in found if value is not None}
+
+
+def _grade(name: str | None, metrics: Mapping[str, float], responses: int, by: str) -> dict[str, JsonValue]:
+    value = metrics[name] if name else None
+    decided = name in _VERDICTS and (value in (0, 1) or responses == 1)
+    reward = value if decided or responses == 1 else None
+    return trainer.grade(by, reward, value == 1 if decided else None, f"{name}={value}" if decided else None)
+
+
+def _task(fields: Fields) -> Task | None:
+    doc = fields.get("doc")
+    known = trainer.dataset_task(doc)
+    if known is not None:
+        return known
+    tests = trainer.tests_in(doc)
+    return None if tests is None else trainer.task_with(tests, "task", _lm_eval_prompt(fields), "lm-evaluation-harness")
+
+
+def _task_id(fields: Fields) -> str:
+    """The dataset's, which is in its row; else the number in the task, or made from the prompt."""
+    doc = fields.get("doc")
+    own = field.own_id(doc, _IDS) if isinstance(doc, Mapping) else None
+    if own is not None:
+        return own
+    task, number = field.optional_identifier(fields, "eval_task"), field.optional_identifier(fields, "doc_id")
+    if task and number is not None:
+        return f"{task}/{number}"
+    prompt = _lm_eval_prompt(fields)
+    if not prompt and number is None:
+        raise RecordError("the row has neither a doc_id nor a prompt: add one")
+    return field.id_from_prompt(prompt) if prompt else f"doc-{number}"
+
+
+LM_EVAL = Format(
+    name="lm_eval",
+    title="lm-evaluation-harness: samples, doc_id, doc, resps, filtered_resps",
+    claim_task=_claim_lm_eval_task,
+    read_task=_read_lm_eval_task,
+    claim_rollout=_claim_lm_eval,
+    read_rollouts=_read_lm_eval,
+    repeats_tasks=True,
+    read_prompt=_lm_eval_prompt,
+    from_name=_names_in_path,
+)
