@@ -16,8 +16,8 @@ from evaluator import Limits, Mode, Task, load_rollouts, load_tasks
 from evaluator.extraction import extract
 from evaluator.import_headers import LIVECODEBENCH
 from evaluator.sandbox import Outcome, Program, Sandbox, Status
-from evaluator.sandbox.inside import header, reusable
-from evaluator.sandbox.preambles import header_of
+from evaluator.sandbox.guest import header, reusable
+from evaluator.sandbox.host.preambles import header_of
 
 _WALL_S = 6.0
 _FEWEST = 3

@@ -10,8 +10,6 @@ from pathlib import Path
 import pytest
 import typer
 
-from evaluator.assertions import Refusal
-from evaluator.assertions.one_process import READ, Reason
 from evaluator.checkers import known_checkers
 from evaluator.cli import app
 from evaluator.formats import known_formats
@@ -19,7 +17,9 @@ from evaluator.graders import known_graders, own_function
 from evaluator.interop.nemo_gym import ServerConfig
 from evaluator.interop.nemo_gym.wire import FailureKind
 from evaluator.model import Limits, Verdict
-from evaluator.sandbox.inside.assertions.reasons import Doubt, GaveUp
+from evaluator.suites.guest.reasons import Doubt, GaveUp
+from evaluator.suites.reading import Refusal
+from evaluator.suites.reading.one_process import READ, Reason
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"

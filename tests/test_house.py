@@ -34,7 +34,7 @@ RECORDS = BASE | {
     "verdict_colours",
     "version",
 }
-GRADING = {"sandbox", "assertions", "checkers", "flags", "extraction"}
+GRADING = {"sandbox", "suites", "checkers", "flags", "extraction"}
 LIBRARY = RECORDS | GRADING | {
     "graders", "workers", "api", "file_grading", "auditing", "references", "report", "formats",
     "runs", "index",
@@ -45,7 +45,7 @@ MAY_IMPORT = {
     "extraction": RECORDS,
     "flags": RECORDS,
     "sandbox": RECORDS,
-    "assertions": RECORDS | {"checkers", "sandbox"},  # literal calls are decided by the `python` checker
+    "suites": RECORDS | {"checkers", "sandbox"},  # literal calls are decided by the `python` checker
     "formats": RECORDS,
     "runs": RECORDS,
     "report": RECORDS | {"runs"},
@@ -84,7 +84,7 @@ def imported(path: Path) -> list[tuple[str, str]]:
 
 
 def package_of(module: str, name: str = "") -> str:
-    """`sandbox` of `evaluator.sandbox.wire`; `syntax` of `evaluator` and `syntax`."""
+    """`sandbox` of `evaluator.sandbox.host.values`; `syntax` of `evaluator` and `syntax`."""
     parts = [*module.split("."), name]
     return parts[1] if parts[1] in MAY_IMPORT else "__init__"
 

@@ -17,13 +17,13 @@ from typing import NoReturn, cast, get_args, get_type_hints
 
 import msgspec
 
-from evaluator.assertions import UngradableError
 from evaluator.graders.answers import answer_grader
 from evaluator.graders.bench import Bench
 from evaluator.graders.grader import Grader, GraderError
 from evaluator.graders.spec import GraderSpec, names_file, parse_spec
 from evaluator.model import Mode, Task, TestCase
 from evaluator.package_modules import public_module, public_modules
+from evaluator.suites.reading import UngradableError
 
 __all__ = [
     "Bench",

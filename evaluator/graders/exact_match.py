@@ -19,7 +19,6 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from evaluator.assertions import UngradableError
 from evaluator.checkers import shortened
 from evaluator.extraction import outside_thinking
 from evaluator.graders.answers import answer_grader, case_result, conclude
@@ -28,6 +27,7 @@ from evaluator.graders.cases.loop import SHOWN_WHEN_WRONG, not_run
 from evaluator.graders.grader import Grader, GraderError
 from evaluator.model import CaseResult, Grade, JsonValue, Rollout, Task, TestCase
 from evaluator.stages import stage
+from evaluator.suites.reading import UngradableError
 
 _QUOTED = 120
 _NAMED = 5

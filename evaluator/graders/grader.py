@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import msgspec
 
-from evaluator.assertions import UngradableError
 from evaluator.graders.bench import Bench
 from evaluator.model import NO_REASON, Flag, Grade, JsonValue, Rollout, Task, TestCase, Verdict
 from evaluator.options import Unverified
+from evaluator.suites.reading import UngradableError
 
 
 def _none(task: Task) -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from evaluator.assertions import UngradableError
-from evaluator.assertions.plan import SuitePlan, notes_on
 from evaluator.given_tests import CARRIAGE_RETURNS
 from evaluator.graders import grader_or_refusal
 from evaluator.graders.cases.plans import plan_for
 from evaluator.model import Mode, Task
+from evaluator.suites.reading import UngradableError
+from evaluator.suites.reading.plan import SuitePlan, notes_on
 
 
 def lint(task: Task) -> Iterator[str]:

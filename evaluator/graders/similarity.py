@@ -13,7 +13,6 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from evaluator.assertions import UngradableError
 from evaluator.checkers import shortened
 from evaluator.extraction import outside_thinking
 from evaluator.extras import require
@@ -28,6 +27,7 @@ from evaluator.graders.judge.prompt import PROMPT, SYSTEM, answer_text, has_answ
 from evaluator.model import CaseResult, Flag, Grade, JsonValue, Rollout, Task, TestCase
 from evaluator.sandbox import FaultError
 from evaluator.stages import stage
+from evaluator.suites.reading import UngradableError
 
 _KEY_NAME: Final = "OPENAI_API_KEY"
 _ADDRESS: Final = "https://api.openai.com/v1"

@@ -21,7 +21,6 @@ from typing import Final, Literal, NamedTuple
 
 import msgspec
 
-from evaluator.assertions import UngradableError
 from evaluator.extraction import outside_thinking
 from evaluator.extraction.fences import fenced_blocks
 from evaluator.graders.answers import answer_grader, case_result, conclude
@@ -30,6 +29,7 @@ from evaluator.graders.cases.loop import not_run
 from evaluator.graders.grader import Grader, GraderError
 from evaluator.model import CaseResult, Grade, JsonValue, Rollout, Task, TestCase
 from evaluator.stages import stage
+from evaluator.suites.reading import UngradableError
 
 _LONGEST: Final = 1_000_000
 """Characters of a text."""

@@ -14,8 +14,6 @@ from typing import Literal
 import msgspec
 
 from evaluator import flags
-from evaluator.assertions import UngradableError
-from evaluator.assertions.plan import SuitePlan
 from evaluator.checkers import render
 from evaluator.extraction import Extraction, extract
 from evaluator.graders.answers import conclude, unknown_grade
@@ -34,8 +32,10 @@ from evaluator.graders.lru_cache import LruCache
 from evaluator.graders.suites.rule import grade_suite, limits_of
 from evaluator.model import CaseResult, Flag, Grade, Limits, RecordError, Rollout, Task, Verdict
 from evaluator.sandbox import Outcome, Program, Status, encoded_call
-from evaluator.sandbox.preambles import header_of
+from evaluator.sandbox.host.preambles import header_of
 from evaluator.stages import stage
+from evaluator.suites.reading import UngradableError
+from evaluator.suites.reading.plan import SuitePlan
 
 Reward = Literal["all", "fraction", "weighted"]
 

@@ -14,31 +14,24 @@ import msgspec
 
 from evaluator.model import Limits
 from evaluator.options import Settings, Strictness, Way
-from evaluator.sandbox.assertions.case_reports import CaseReport
-from evaluator.sandbox.assertions.compiled_suites import CompiledSuites
-from evaluator.sandbox.assertions.shared_process_case import SharedProcessCase
-from evaluator.sandbox.assertions.suite_code import SuiteCode
-from evaluator.sandbox.assertions.suite_process import NOT_POSSIBLE, SuiteCase, SuiteProcess
-from evaluator.sandbox.assertions.suite_zygote import SuiteZygote
-from evaluator.sandbox.child import Child
-from evaluator.sandbox.execution import Execution
-from evaluator.sandbox.launch.interpreter import python_version
-from evaluator.sandbox.launch.interpreter_fingerprint import fingerprint
-from evaluator.sandbox.launch.interpreter_probe import InterpreterError
-from evaluator.sandbox.launch.settings import Runner, Warm, warm_for
-from evaluator.sandbox.launch.unavailable import SandboxUnavailable
-from evaluator.sandbox.outcomes import Outcome, Status, Stream
-from evaluator.sandbox.program import FaultError, Program, UndecidedError
-from evaluator.sandbox.program_setup import setup_for
-from evaluator.sandbox.self_test import Layer, layers_of, unproved
-from evaluator.sandbox.shared_zygote import SharedZygote
-from evaluator.sandbox.values import BadValueError, decoded, encoded_answer, encoded_call
-from evaluator.sandbox.zygotes import Zygote
+from evaluator.sandbox.host.compiled_suites import CompiledSuites
+from evaluator.sandbox.host.execution import Execution
+from evaluator.sandbox.host.launch.interpreter import python_version
+from evaluator.sandbox.host.launch.interpreter_fingerprint import fingerprint
+from evaluator.sandbox.host.launch.interpreter_probe import InterpreterError
+from evaluator.sandbox.host.launch.settings import Runner, Warm, warm_for
+from evaluator.sandbox.host.launch.unavailable import SandboxUnavailable
+from evaluator.sandbox.host.outcomes import Outcome, Status, Stream
+from evaluator.sandbox.host.program import FaultError, Program, UndecidedError
+from evaluator.sandbox.host.program_setup import setup_for
+from evaluator.sandbox.host.shared_zygote import SharedZygote
+from evaluator.sandbox.host.suite_zygote import SuiteZygote
+from evaluator.sandbox.host.values import BadValueError, decoded, encoded_answer, encoded_call
+from evaluator.sandbox.host.zygotes import Zygote
+from evaluator.sandbox.proof import Layer, layers_of, unproved
 
 __all__ = [
-    "NOT_POSSIBLE",
     "BadValueError",
-    "CaseReport",
     "Execution",
     "FaultError",
     "InterpreterError",
@@ -49,13 +42,9 @@ __all__ = [
     "Sandbox",
     "SandboxUnavailable",
     "Settings",
-    "SharedProcessCase",
     "Status",
     "Stream",
     "Strictness",
-    "SuiteCase",
-    "SuiteCode",
-    "SuiteProcess",
     "UndecidedError",
     "Way",
     "decoded",
@@ -121,14 +110,11 @@ class Sandbox:
 
         return Execution(setup_for(program, limits, way, reuse=reuse, several=several), zygote)
 
-    def start_suite(self, program: Program, suite: SuiteCode, limits: Limits, completion: Child) -> SuiteProcess:
-        """Starts a process for a program's test suite, next to the program's own. Raises as `execute` does.
-
-        `completion`: the process that `Execution.restart` returned.
-        """
-        zygote = self._zygote(warm_for(suite.test, suite.preamble, suite.definitions, suite=True))
+    def suite_zygote(self, *sources: str) -> SuiteZygote:
+        """The interpreter for a test suite of these sources. Raises as `execute` does."""
+        zygote = self._zygote(warm_for(*sources, suite=True))
         assert isinstance(zygote, SuiteZygote)
-        return SuiteProcess(zygote, program, suite, limits, completion, self.compiled)
+        return zygote
 
     @property
     def allows_processes(self) -> bool:

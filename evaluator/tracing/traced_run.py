@@ -12,13 +12,13 @@ from typing import NamedTuple, Unpack
 
 import msgspec
 
-from evaluator.assertions import UngradableError
-from evaluator.assertions.plan import SuitePlan
 from evaluator.graders.bench import Bench
 from evaluator.graders.cases.plans import PlannedCase, plan_for
 from evaluator.model import Mode, Task
 from evaluator.options import Given, Options, options_of
 from evaluator.sandbox import FaultError, Outcome, Program, Status
+from evaluator.suites.reading import UngradableError
+from evaluator.suites.reading.plan import SuitePlan
 from evaluator.syntax import lines_of, tree_of
 from evaluator.tracing.steps import Trace, read
 from evaluator.workers.single import in_worker

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from evaluator.sandbox.launch.spawn import own_folder
+from evaluator.sandbox.host.launch.spawn import own_folder
 from tests.attacks.process_tree import descendants
 from tests.waiting import wait_until
 

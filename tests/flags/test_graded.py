@@ -6,7 +6,7 @@ import pytest
 
 import evaluator
 from evaluator.model import Flag, Kind, Mode, Rollout, Task, TestCase, Verdict
-from evaluator.sandbox.values import Answer, BadValueError, answered
+from evaluator.sandbox.host.values import Answer, BadValueError, answered
 from tests.flags.conftest import sections
 from tests.graders.conftest import Graded, graded, sandbox
 

@@ -1,7 +1,7 @@
 """Completions with descriptions that no honest one sends: names of the library's internals, methods that decide.
 
 They change what describes them in their own process, or answer with messages of their own. See
-`evaluator/sandbox/inside/assertions/descriptions.py` and `named_values.py`.
+`evaluator/suites/guest/descriptions.py` and `named_values.py`.
 """
 
 from tests.graders.split_attacks import Attack, attacks, family

@@ -1,7 +1,7 @@
 """Completions that speak to the process of the check themselves, in frames and messages of its protocol.
 
 A frame is four bytes of length, one of kind, the payload; an answer's payload has a report's length and a message, the
-message is `[changes, [value], bodies, extras]`. See `evaluator/sandbox/inside/assertions/exchange.py`.
+message is `[changes, [value], bodies, extras]`. See `evaluator/suites/guest/exchange.py`.
 """
 
 from tests.graders.split_attacks import Attack, attacks, family

@@ -11,7 +11,7 @@ import struct
 import sys
 from collections.abc import Iterable, Sequence
 
-from evaluator.sandbox.inside import linux
+from evaluator.sandbox.guest import linux
 
 _COLUMN = {"x86_64": 0, "aarch64": 1}[platform.machine()]
 _ARCHITECTURE = (0xC000003E, 0xC00000B7)[_COLUMN]

@@ -11,7 +11,7 @@ import pytest
 
 from evaluator.commands.failure import Exit
 from evaluator.options import Way
-from evaluator.sandbox.self_test.layers import _identity, border
+from evaluator.sandbox.proof.layers import _identity, border
 from tests.commands.command_line import one_line, rollscope
 from tests.sandbox.refusing import command
 

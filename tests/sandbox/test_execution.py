@@ -9,8 +9,8 @@ import pytest
 
 from evaluator.model import Limits
 from evaluator.sandbox import Outcome, Program, Sandbox, Status, encoded_call
-from evaluator.sandbox.child import Child
-from evaluator.sandbox.reports import Ended
+from evaluator.sandbox.host.child import Child
+from evaluator.sandbox.host.reports import Ended
 from tests.sandbox.conftest import HASTY, PATIENT, Run
 
 

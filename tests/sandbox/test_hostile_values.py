@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluator.sandbox.values import BadValueError, decoded
+from evaluator.sandbox.host.values import BadValueError, decoded
 from tests.sandbox.test_values import quickly
 
 HOSTILE = {

@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from evaluator.sandbox import InterpreterError, Sandbox, Settings, Status, Way, fingerprint
-from evaluator.sandbox.launch.interpreter import interpreter_for
-from evaluator.sandbox.launch.interpreter_probe import describe_interpreter, own_description
-from evaluator.sandbox.launch.readable import readable
-from evaluator.sandbox.launch.spawn import target_user
+from evaluator.sandbox.host.launch.interpreter import interpreter_for
+from evaluator.sandbox.host.launch.interpreter_probe import describe_interpreter, own_description
+from evaluator.sandbox.host.launch.readable import readable
+from evaluator.sandbox.host.launch.spawn import target_user
 from tests.sandbox.conftest import called, ran
 from tests.waiting import wait_until
 

@@ -8,8 +8,8 @@ import pytest
 
 from evaluator.model import Limits
 from evaluator.sandbox import Sandbox, Settings, Status, Way
-from evaluator.sandbox.launch import own_folder
-from evaluator.sandbox.limits.process_table import started
+from evaluator.sandbox.host.launch import own_folder
+from evaluator.sandbox.host.limits.process_table import started
 from tests.sandbox.conftest import PATIENT, called, ran
 
 

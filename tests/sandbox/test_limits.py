@@ -11,7 +11,7 @@ import pytest
 from evaluator import Task
 from evaluator.model import Limits
 from evaluator.sandbox import Program, Sandbox, Status, encoded_call
-from evaluator.sandbox.launch.memory_cgroup import MemoryCgroup, available
+from evaluator.sandbox.host.launch.memory_cgroup import MemoryCgroup, available
 from tests.sandbox.conftest import HASTY, PATIENT, Run, called, graded, ran
 
 SMALL = Limits(wall_s=30, cpu_s=30, memory_mb=128, virtual_mb=1024, output_mb=4)

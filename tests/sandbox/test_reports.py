@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluator.model import Traceback
-from evaluator.sandbox.reports import Report, report, stack_of, traceback_of
-from evaluator.sandbox.wire import BrokenFrameError
+from evaluator.sandbox.host.reports import Report, report, stack_of, traceback_of
+from evaluator.sandbox.host.wire import BrokenFrameError
 
 SOURCE = "def f():\n    return 1 / 0\nf()\n"
 

@@ -12,7 +12,7 @@ from evaluator import Limits
 from evaluator.model import Grade, Kind, Mode, Rollout, Task, TestCase, Verdict
 from evaluator.options import Options
 from evaluator.sandbox import Way
-from evaluator.sandbox.limits import starvation
+from evaluator.sandbox.host.limits import starvation
 from evaluator.workers.gate import Gate
 from evaluator.workers.worker import Worker
 

@@ -16,8 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluator.model import Opaque
-from evaluator.sandbox.inside import encode
-from evaluator.sandbox.values import decoded, encoded_call
+from evaluator.sandbox.guest import encode
+from evaluator.sandbox.host.values import decoded, encoded_call
 
 CAP = 1 << 20
 

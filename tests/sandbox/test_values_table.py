@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from evaluator.model import Opaque
-from evaluator.sandbox.inside import encode
-from evaluator.sandbox.values import decoded
+from evaluator.sandbox.guest import encode
+from evaluator.sandbox.host.values import decoded
 
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "sandbox.md"
 CAP = 1 << 19

@@ -11,9 +11,9 @@ import pytest
 
 from evaluator.model import Limits
 from evaluator.sandbox import Status
-from evaluator.sandbox.limits import starvation, watch
-from evaluator.sandbox.limits.starvation import Priority, Starvation
-from evaluator.sandbox.limits.watch import LimitExceeded, LimitWatch, counted_s
+from evaluator.sandbox.host.limits import starvation, watch
+from evaluator.sandbox.host.limits.starvation import Priority, Starvation
+from evaluator.sandbox.host.limits.watch import LimitExceeded, LimitWatch, counted_s
 from tests.waiting import wait_until
 
 ORDINARY = Priority(0, 0)

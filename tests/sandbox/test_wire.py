@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluator.sandbox.wire import BrokenFrameError, Connection, SilenceError
+from evaluator.sandbox.host.wire import BrokenFrameError, Connection, SilenceError
 
 MOST = 1000
 

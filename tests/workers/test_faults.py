@@ -15,7 +15,7 @@ import pytest
 from evaluator.model import Grade, Kind, Limits, Mode, Rollout, Task, TestCase, Verdict
 from evaluator.options import Isolation, Options
 from evaluator.sandbox import FaultError, Program, Sandbox, Settings, Status, Way, encoded_call
-from evaluator.sandbox.launch.bubblewrap import bubblewrap
+from evaluator.sandbox.host.launch.bubblewrap import bubblewrap
 from evaluator.workers.worker import Worker
 from tests.workers.processes import (
     WAITING,

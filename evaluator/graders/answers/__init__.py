@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from evaluator.assertions import UngradableError
 from evaluator.graders.bench import Bench
 from evaluator.graders.cases.loop import SHOWN_WHEN_RIGHT, SHOWN_WHEN_WRONG, excerpt
 from evaluator.graders.grader import Grader, nothing_more, refusal_by
 from evaluator.model import CaseResult, Difference, Grade, Rollout, Task, TestCase, Verdict
+from evaluator.suites.reading import UngradableError
 
 
 def unknown_grade(rollout: Rollout, grader: str, why: str | None = None) -> Grade:

@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterator
 from functools import cache, partial
 from typing import Any, Final
 
-from evaluator.assertions import UngradableError
 from evaluator.extras import needs
 from evaluator.graders.lru_cache import LruCache
 from evaluator.model import JsonValue
+from evaluator.suites.reading import UngradableError
 
 with needs("schema", "a JSON Schema needs jsonschema"):
     import referencing.exceptions

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from evaluator.sandbox.inside import calls, channel, loading
+from evaluator.sandbox.guest import calls, channel, loading
 
 _STARRED = (
     "string re datetime collections heapq bisect copy math random statistics itertools functools operator io sys json "

@@ -14,9 +14,6 @@ from typing import Final
 import msgspec
 
 from evaluator import flags
-from evaluator.assertions.one_process import Reason
-from evaluator.assertions.plan import SuitePlan
-from evaluator.assertions.uses import Need
 from evaluator.graders.bench import Bench
 from evaluator.graders.lru_cache import LruCache
 from evaluator.graders.suites.run import CannotRunError, SeparateProcessRun, SharedProcessRun, SuiteRun, run_reference
@@ -30,8 +27,11 @@ from evaluator.model import (
     Task,
     Verdict,
 )
-from evaluator.sandbox import NOT_POSSIBLE
-from evaluator.sandbox.limits.refusals import may_try
+from evaluator.sandbox.host.limits.refusals import may_try
+from evaluator.suites.host.suite_process import NOT_POSSIBLE
+from evaluator.suites.reading.one_process import Reason
+from evaluator.suites.reading.plan import SuitePlan
+from evaluator.suites.reading.uses import Need
 
 _TAMPERING: Final = frozenset(("early_exit", "frame_walking", "gc_walking", "ctypes", "patched_builtins"))
 """Flags of what no honest completion needs: such code is not run in one process."""

@@ -6,26 +6,19 @@ import re
 from dataclasses import dataclass, field
 from typing import NamedTuple, Self
 
-from evaluator.assertions.plan import SuitePlan
-from evaluator.assertions.uses import Need
 from evaluator.checkers import get_checker, render
 from evaluator.graders.bench import Bench
 from evaluator.graders.cases.loop import SHOWN_WHEN_RIGHT, SHOWN_WHEN_WRONG, attempt_by, excerpt, run_cases
 from evaluator.graders.cases.results import early_exit, reject_if_tampered, result_of
 from evaluator.graders.lru_cache import LruCache
 from evaluator.model import CaseResult, Difference, Flag, Limits, Opaque, Task, TestCase, Verdict
-from evaluator.sandbox import (
-    BadValueError,
-    CaseReport,
-    Outcome,
-    Program,
-    SharedProcessCase,
-    Status,
-    SuiteCase,
-    SuiteProcess,
-    decoded,
-)
+from evaluator.sandbox import BadValueError, Outcome, Program, Status, decoded
 from evaluator.stages import stage
+from evaluator.suites.host.case_reports import CaseReport
+from evaluator.suites.host.shared_process_case import SharedProcessCase
+from evaluator.suites.host.suite_process import SuiteCase, SuiteProcess
+from evaluator.suites.reading.plan import SuitePlan
+from evaluator.suites.reading.uses import Need
 
 
 @dataclass
@@ -316,7 +309,7 @@ class SeparateProcessRun(_Suite):
         if isinstance(completion, Outcome):
             return completion
         with stage("sandbox start"):
-            process = self._bench.sandbox.start_suite(self._program, self._plan.suite, self._limits, completion)
+            process = SuiteProcess(self._bench.sandbox, self._program, self._plan.suite, self._limits, completion)
         self._process = process
         for earlier in () if self._plan.restarts else range(place):
             self._execution.run_case(process.case(earlier), wall_s=self._limits.wall_s)

@@ -1,0 +1,121 @@
+"""Processes that follow one another in the zygote's own namespaces: while one runs, the next waits, already confined.
+
+The waiting one has no code yet: its order, with the code, comes when the one before it has ended and what it left in
+the folders is gone. Neither reaches the other: a filter lets a process send signals to itself alone, each is in a
+Landlock domain of its own, the waiting one can't be traced, and /proc shows a process only itself. A process can start
+no other, so that its end is the end of all that it did.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import select
+import socket
+import stat
+import struct
+from collections.abc import Callable
+from typing import Any
+
+from evaluator.sandbox.guest import channel, folders, linux, new_processes, places
+
+ENDED = struct.Struct("!Bidq")
+"""Which process ended (its number modulo 256), exit status, CPU seconds, memory in KiB."""
+
+OPEN_FILES = 128
+_FOLDER_MODE = 0o1777
+_SOURCES = ("main.py", "solution.py")
+
+
+def settle(settings: dict[str, Any], abi: int) -> int | None:
+    """Makes what all processes have in common: mounts, limits, no capabilities. Returns the Landlock rules, if any.
+
+    Neither the zygote nor the waiting process can be traced, or read through /proc.
+    """
+    linux.be_killed_first()
+    linux.mount_memory(b"/tmp", places.FILES_MB)
+    linux.mount_memory(b"/dev/shm", places.SHARED_MEMORY_MB)
+    linux.mount_own_proc(b"hidepid=2")
+    set_common_limits()
+    os.chdir(places.home)
+    linux.set_no_new_privileges()
+    empty()
+    ruleset = linux.landlock_ruleset(abi, settings["rules"]) if abi else None
+    linux.drop_capabilities()
+    linux.set_dumpable(False)
+    return ruleset
+
+
+def set_common_limits() -> None:
+    """The limits that are the same for every process."""
+    set_limit(resource.RLIMIT_NOFILE, OPEN_FILES)
+    for limit in (resource.RLIMIT_CORE, resource.RLIMIT_MEMLOCK, resource.RLIMIT_MSGQUEUE):
+        set_limit(limit, 0)
+
+
+def set_limit(limit: int, value: int) -> None:
+    resource.setrlimit(limit, (value, value))
+
+
+def serve(control: socket.socket, begin: Callable[[list[int]], None]) -> None:
+    """Forks a process for each `F`, which calls `begin` with the received descriptors; a `K` kills one.
+
+    Each message has the process's number, modulo 256. Answers `E` when one has ended and the folders are empty again.
+    Ends with all processes when the parent closes the connection.
+    """
+    poll = select.poll()
+    poll.register(control, select.POLLIN)
+    processes: dict[int, tuple[int, int]] = {}  # number and process by handle
+    while True:
+        for ready, _ in poll.poll():
+            if ready != control.fileno():
+                number, child = processes.pop(ready)
+                poll.unregister(ready)
+                os.close(ready)
+                _report(control.fileno(), number, child)
+                continue
+            message, descriptors = _order(control)
+            if message[:1] == b"K":
+                for number, child in processes.values():
+                    if number == message[1]:
+                        os.kill(child, 9)
+                continue
+            child = new_processes.fork()
+            if child == 0:
+                begin(descriptors)
+            for descriptor in descriptors:
+                os.close(descriptor)
+            handle = os.pidfd_open(child)
+            processes[handle] = message[1], child
+            poll.register(handle, select.POLLIN)
+
+
+def _order(control: socket.socket) -> tuple[bytes, list[int]]:
+    try:
+        message, descriptors = channel.receive_with_descriptors(control, channel.MOST_DESCRIPTORS, 2)
+    except channel.ClosedError:
+        os._exit(0)  # and all others with us: our namespace ends
+    return message, descriptors
+
+
+def _report(connection: int, number: int, child: int) -> None:
+    ended = linux.wait_for(child)
+    empty()
+    record = ENDED.pack(number, ended["exit_status"], ended["cpu_s"], ended["memory_kib"])
+    channel.send(connection, b"E", record)
+
+
+def empty() -> None:
+    """Removes what a process left in the folders, and resets what it can change of the folders themselves."""
+    for folder in places.writable:
+        for name in _SOURCES if folder == places.home else ():
+            try:
+                os.unlink(f"{folder}/{name}")
+            except OSError:
+                continue
+        state = os.stat(folder)
+        if stat.S_IMODE(state.st_mode) != _FOLDER_MODE:
+            os.chmod(folder, _FOLDER_MODE)
+        if os.listdir(folder):
+            folders.empty(folder)
+        os.utime(folder, (0, 0))

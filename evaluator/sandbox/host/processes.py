@@ -1,0 +1,184 @@
+"""Makes the processes of one program: forks of a zygote, or of a template that has compiled the program."""
+
+from __future__ import annotations
+
+import contextlib
+import marshal
+import socket
+from collections.abc import Callable, Iterator, Sequence
+
+from evaluator.sandbox.host.case_template import Template
+from evaluator.sandbox.host.child import Child
+from evaluator.sandbox.host.limits.exceeded import mark_killed
+from evaluator.sandbox.host.limits.watch import LimitExceeded, LimitWatch
+from evaluator.sandbox.host.orders import SPARE_TASKS, program_order
+from evaluator.sandbox.host.outcomes import Outcome, Status
+from evaluator.sandbox.host.program import FaultError
+from evaluator.sandbox.host.program_setup import ProgramSetup
+from evaluator.sandbox.host.reports import REPORT_CAP, report, traceback_of
+from evaluator.sandbox.host.wire import CONNECTION_ERRORS
+from evaluator.sandbox.host.zygotes import Zygote
+
+_READY_S = 10.0
+"""For a process to get ready, not counting the compiling of the program: more than a busy machine needs."""
+
+
+class Processes:
+    """Has one process at a time, `child`, and perhaps the template that it was forked from."""
+
+    def __init__(self, setup: ProgramSetup, zygotes: Callable[[bool], Zygote]) -> None:
+        """`zygotes`: the zygote with shared namespaces or, for False, with new ones for each process."""
+        self.setup = setup
+        self._zygotes = zygotes
+        self._forking = setup.forking
+        self._template: Template | None = None
+        self.child: Child | None = None
+        self.zygote: Zygote
+        self._use_zygote(shared=setup.shared)
+
+    def _use_zygote(self, *, shared: bool) -> None:
+        self.zygote = self._zygotes(shared)
+        self.zygote.limit_memory(self.setup.limits.memory_mb)
+
+    @property
+    def can_run_ahead(self) -> bool:
+        """Whether the next process may be one that gets its inputs with the program."""
+        return self.setup.runs_ahead and self.child is None and self._forking != "always"
+
+    def take(self) -> Child:
+        """A process that waits for its order. Raises `OSError`, `EOFError`, or `SilenceError`."""
+        child = self.child = self.zygote.take()
+        return child
+
+    def start(self, stdin: bytes, wall_s: float) -> Child | Outcome:
+        """A process for the next input, which has compiled the program; or how that failed.
+
+        Raises `FaultError`, or what a connection raises.
+        """
+        if self._template is None:
+            forks = self._forking == "always"
+            if forks and self.setup.shared:
+                self._use_zygote(shared=False)  # a template can't be in shared namespaces: it forks
+            child = self.child = self._forked(b"" if forks else stdin)
+            refused = self._compile(child, wall_s)
+            if refused is not None:
+                self._close_child()
+                return refused
+            if not forks:
+                return child
+            self._template, self.child = Template(child), None
+        template = self._template.child
+        child = self.child = Child.started(self._template, stdin)
+        child.compiled_s, template.compiled_s = template.compiled_s, 0.0
+        if template.refusals is not None:
+            child.attend(template.refusals)
+        return child
+
+    def _forked(self, stdin: bytes) -> Child:
+        program = self.setup.program
+        if program.suite is None or program.shares_process:
+            child = self.zygote.take()
+            child.give(stdin)
+            return child
+        ours, theirs = socket.socketpair()
+        with theirs:
+            try:
+                child = Child.started(self.zygote, stdin, theirs)
+            except BaseException:
+                ours.close()
+                raise
+        child.peer = ours
+        return child
+
+    def send_order(self, child: Child, watch: LimitWatch, inputs: Sequence[bytes] | None = None) -> None:
+        """Sends the program, and with it the inputs if they come together. Raises what a connection raises."""
+        setup = self.setup
+        order = program_order(
+            setup,
+            ahead=inputs is not None,
+            forks=self._forking == "always",
+            memory_counted=self.zygote.memory is not None,
+        )
+        together = [] if inputs is None else [(b"A", marshal.dumps(list(inputs), 2))]
+        child.connection.send_all([(b"I", order), *together], watch)
+        self.zygote.prepare_next()
+        if setup.shares_files:
+            child.own_files = child.connection.receive_descriptor(b"M", watch)
+        if setup.reports_calls:
+            child.listen(watch, setup.limits.threads + SPARE_TASKS)
+
+    def _compile(self, child: Child, wall_s: float) -> Outcome | None:
+        """Compiles the program and runs nothing of it. Returns None on success, else ends the process.
+
+        The clock of the first run starts with the program. Only the CPU time used here counts towards it: other delays
+        are the machine's or ours.
+        """
+        refused = Outcome(status=Status.NOT_LOADED)
+        watch = LimitWatch(child, self.setup.limits, wall_s + _READY_S, wall_s)
+        try:
+            self.send_order(child, watch)
+            kind, payload = child.connection.receive(watch, REPORT_CAP)
+            if kind == b"L":
+                child.compiled_s = watch.cpu_s()
+                return None
+            if kind != b"C":
+                raise FaultError(payload.decode("utf-8", "replace"))
+            refused.failure = traceback_of(report(payload), self.setup.program.source)
+        except LimitExceeded as passed:
+            if passed.status is Status.TIME and watch.cpu_s() < wall_s:  # compiling does not sleep
+                raise FaultError(f"a process was not ready in time: {passed.message}") from None
+            refused.status, refused.message = passed.status, f"while compiling: {passed.message}"
+        except EOFError:
+            refused.message = "Python's compiler crashed on it"
+            if self.zygote.out_of_memory():
+                mark_killed(refused, self.setup.limits)
+        child.kill()  # raises if the zygote itself has ended
+        return refused
+
+    def release(self, last: Outcome) -> None:
+        """Closes the process, which has ended; decides if the next input gets a new one or a fork of a template."""
+        self._close_child()
+        if self._template is None:
+            if self._forking == "once it ended" and last.status in (Status.ANSWERED, Status.RAISED):
+                self._forking = "always"
+        elif not self._template.usable:
+            self._template.close()
+            self._template = None
+            self._forking = "never"  # each template would be used once
+
+    def _close_child(self) -> None:
+        child, self.child = self.child, None
+        if child is not None:
+            child.close()
+
+    def end(self) -> None:
+        """Ends what runs, if need be with the zygote. The next input gets a new process."""
+        child, template = self.child, self._template
+        self.child = self._template = None
+        ended = False
+        try:
+            if template is not None:
+                with contextlib.closing(template):
+                    if child is not None:
+                        child.end()
+            elif child is not None:
+                self.zygote.part_with(child)
+            ended = True
+        except CONNECTION_ERRORS:
+            pass
+        finally:
+            if not ended:  # also after Ctrl-C
+                self.zygote.kill()
+
+    def fault(self, error: Exception) -> FaultError:
+        """Ends the zygote, whose state is unknown."""
+        self.zygote.kill()
+        return FaultError(f"the sandbox's process does not answer: {error!r}")
+
+    @contextlib.contextmanager
+    def faults(self) -> Iterator[None]:
+        """Raises `FaultError` for what a connection raises: none of it is the completion's doing here."""
+        try:
+            yield
+        except CONNECTION_ERRORS as error:
+            raise self.fault(error) from error

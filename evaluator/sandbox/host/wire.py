@@ -1,0 +1,204 @@
+"""Frames over a socket, as read by the parent: length-prefixed, capped, with a deadline."""
+
+from __future__ import annotations
+
+import select
+import socket
+import struct
+import time
+from collections.abc import Iterable, Sequence
+from typing import Protocol
+
+from evaluator.sandbox.guest import channel
+
+_HEADER = struct.Struct("!I")
+_CREDENTIALS = struct.Struct("iII")
+_DESCRIPTOR = struct.Struct("i")
+_LEAST = 5
+"""Bytes of the shortest frame."""
+_SHORT, _CHUNK = 1 << 12, 1 << 16
+
+
+class BrokenFrameError(Exception):
+    """A malformed or unexpected frame."""
+
+
+class SilenceError(Exception):
+    """Nothing arrived before the deadline."""
+
+
+CONNECTION_ERRORS = (OSError, EOFError, SilenceError, BrokenFrameError)
+"""What a connection raises if the process at its other end has ended, or does not do what it should."""
+
+
+class Watch(Protocol):
+    """Decides how long to wait, and checks the other side meanwhile. Both methods may raise to end the wait."""
+
+    def patience_ms(self) -> float: ...
+    def look(self) -> None: ...
+
+
+class Requests(Protocol):
+    """Requests to answer while we wait for the other side, which waits for these answers itself."""
+
+    descriptor: int
+
+    def answer(self) -> None: ...
+
+
+class _Deadline:
+    def __init__(self, deadline: float) -> None:
+        self._deadline = deadline
+
+    def patience_ms(self) -> float:
+        left = self._deadline - time.monotonic()
+        if left <= 0:
+            raise SilenceError
+        return max(left * 1000, 1)
+
+    def look(self) -> None:
+        return
+
+
+class Connection:
+    """One side of a socket pair. Reads raise `EOFError` if the other side is closed."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        connection.setblocking(False)
+        self._socket = connection
+        self._poll = select.poll()
+        self._poll.register(connection, select.POLLIN)
+        self._buffer = bytearray()
+        """Bytes read beyond the frames that were returned. No descriptor follows a frame."""
+        self._refusals: Requests | None = None
+
+    def send(self, kind: bytes, payload: bytes = b"", watch: Watch | None = None) -> None:
+        """Sends one frame; `watch` ends the wait for a side that does not read.
+
+        A closed other side raises nothing here: the next `receive` gets its last frames, or its end.
+        """
+        self.send_all([(kind, payload)], watch)
+
+    def send_all(self, frames: Iterable[tuple[bytes, bytes]], watch: Watch | None = None) -> None:
+        """Sends several frames at once, as `send` does."""
+        data = memoryview(b"".join(_HEADER.pack(len(payload) + 1) + kind + payload for kind, payload in frames))
+        while data:
+            try:
+                data = data[self._socket.send(data) :]
+            except BlockingIOError:
+                self._wait(watch or _Deadline(time.monotonic() + 10), select.POLLOUT)
+            except (BrokenPipeError, ConnectionResetError):
+                return
+
+    def send_descriptors(self, message: bytes, descriptors: Sequence[int]) -> None:
+        socket.send_fds(self._socket, [message], list(descriptors))
+
+    def receive(self, watch: Watch | float, most: int) -> tuple[bytes, bytes]:
+        """Kind and payload of the next frame, at most `most` bytes.
+
+        Raises `EOFError`, `BrokenFrameError`, `SilenceError` (`watch` a deadline), or what `watch` raises.
+        """
+        patience = _Deadline(watch) if isinstance(watch, float) else watch
+        buffer = self._buffer
+        if len(buffer) < _HEADER.size:
+            self._fill(_HEADER.size, patience)
+        (size,) = _HEADER.unpack_from(buffer)
+        if not 0 < size <= most + 1:
+            raise BrokenFrameError(f"a frame of {size} bytes, over the limit of {most + 1}")
+        end = _HEADER.size + size
+        if len(buffer) < end:
+            self._fill(end, patience)
+        kind, payload = bytes(buffer[_HEADER.size : _LEAST]), bytes(memoryview(buffer)[_LEAST:end])
+        del buffer[:end]
+        return kind, payload
+
+    def receive_hello(self, deadline: float) -> int:
+        """Receives the first frame, `H`; returns its sender's process number, which the kernel supplies.
+
+        Raises `EOFError` or `SilenceError`.
+        """
+        try:
+            data, attached = self._receive_attached(_Deadline(deadline), socket.SCM_CREDENTIALS)
+        except ConnectionResetError:
+            raise EOFError from None
+        if data != b"\0\0\0\1H":
+            raise EOFError
+        number: int = _CREDENTIALS.unpack(attached[: _CREDENTIALS.size])[0] if attached else 0
+        return number
+
+    def receive_descriptor(self, kind: bytes, watch: Watch) -> int:
+        """The descriptor that is sent with an empty frame. Raises `BrokenFrameError`, or what `watch` raises."""
+        data, attached = self._receive_attached(watch, socket.SCM_RIGHTS)
+        if data != b"\0\0\0\1" + kind or not attached:
+            raise BrokenFrameError("a descriptor was expected")
+        number: int = _DESCRIPTOR.unpack(attached[: _DESCRIPTOR.size])[0]
+        return number
+
+    def _receive_attached(self, watch: Watch, what: int) -> tuple[bytes, bytes]:
+        """An empty frame, and what the kernel sends with it, if it does."""
+        room = socket.CMSG_SPACE(_CREDENTIALS.size) + socket.CMSG_SPACE(_DESCRIPTOR.size)
+        while True:
+            try:
+                data, attached, _flags, _address = self._socket.recvmsg(5, room, socket.MSG_CMSG_CLOEXEC)
+                return data, next((content for _, kind, content in attached if kind == what), b"")
+            except BlockingIOError:
+                self._wait(watch, select.POLLIN)
+
+    def attend(self, refusals: Requests) -> None:
+        """Answers these, too, while waiting for the other side."""
+        self._refusals = refusals
+        self._poll.register(refusals.descriptor, select.POLLIN)
+
+    def has_input(self) -> bool:
+        """Whether unread bytes are there; the other side's end does not count."""
+        return bool(self._buffer) or channel.has_input(self._socket.fileno())
+
+    def receives_more(self, deadline: float) -> bool:
+        """Whether the other side, which is about to end, sends anything more before its end or the deadline."""
+        watch = _Deadline(deadline)
+        while not self._buffer:
+            try:
+                return bool(self._socket.recv(1, socket.MSG_PEEK))
+            except ConnectionResetError:
+                return False
+            except BlockingIOError:
+                try:
+                    self._wait(watch, select.POLLIN)
+                except SilenceError:
+                    return False
+        return True
+
+    def close(self) -> None:
+        self._socket.close()
+
+    def _fill(self, size: int, watch: Watch) -> None:
+        """Reads until at least so many bytes are buffered: an answer rarely arrives at once."""
+        buffer = self._buffer
+        while len(buffer) < size:
+            self._wait(watch, select.POLLIN)  # a side that sends byte by byte is late, too
+            try:
+                data = self._socket.recv(_SHORT if size <= _SHORT else _CHUNK)
+            except BlockingIOError:
+                continue
+            except ConnectionResetError:
+                data = b""
+            if not data:
+                if buffer:
+                    raise BrokenFrameError("a truncated frame")
+                raise EOFError
+            buffer += data
+
+    def _wait(self, watch: Watch, event: int) -> None:
+        self._poll.modify(self._socket, event)
+        ready = self._poll.poll(watch.patience_ms())
+        if not ready:
+            watch.look()
+        refusals = self._refusals
+        for descriptor, what in ready:
+            if refusals is None or descriptor != refusals.descriptor:
+                continue
+            if what & select.POLLIN:
+                refusals.answer()
+            else:  # all that could send requests have ended
+                self._poll.unregister(descriptor)
+                self._refusals = None

@@ -1,0 +1,447 @@
+"""Proxies, in the test's process, of the completion's functions, classes and objects: they send a request when used.
+
+No answer of the completion decides a comparison with the test's data, unless the grade says so (`Client.unsure`). An
+object of a class that neither prompt nor test mentions equals no data and can't be added; its code is not called.
+"""
+
+from __future__ import annotations
+
+import abc
+import types
+from collections.abc import Sequence
+from typing import Any, NoReturn, Protocol
+
+from evaluator.suites.guest.descriptions import DATA, IMMUTABLE
+from evaluator.suites.guest.errors import UnfetchedError
+from evaluator.suites.guest.reasons import Doubt, GaveUp
+from evaluator.suites.guest.special_methods import DATACLASS, SPECIAL, value_methods
+
+
+class Operations(Protocol):
+    def refuse(self) -> None: ...
+
+
+class Client(Protocol):
+    """The test's side of the connection, as its proxies need it."""
+
+    mentioned: frozenset[str]
+    quiet: bool
+    """No requests are sent while values are shown."""
+    returned: set[int]
+    """Known objects that were in a later answer, by `id`."""
+    tested: set[int]
+    """Functions and classes that the test got by name, by `id`."""
+    made: set[int]
+    """Objects that the test itself has constructed, by `id`: they are under test, and not answers."""
+
+    @property
+    def operations(self) -> Operations: ...
+    def ask(self, *request: Any) -> Any: ...
+    def call(self, target: object, name: str | None, arguments: Sequence[Any], keywords: dict[str, Any]) -> Any: ...
+    def not_compared(self, other: object, *, decides: bool) -> None: ...
+    def unsure(self, reason: str) -> None: ...
+    def give_up(self, reason: str) -> NoReturn: ...
+
+
+class Handle:
+    """An object of the completion by its number."""
+
+    __slots__ = ("number",)
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+
+class Classes(type):
+    """The metaclass of classes' proxies: calling one creates an object on the other side."""
+
+    _client: Client
+    _mentioned: bool
+    _library: bool
+    """Whether it is a library's class, not the completion's own."""
+    _special: frozenset[str]
+
+    def __new__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], ours: bool = False) -> Any:
+        client = next((vars(base)["_client"] for base in bases if "_client" in vars(base)), None)
+        if not ours and client is not None:
+            client.give_up(GaveUp.SUBCLASS)
+        return super().__new__(cls, name, bases, namespace)
+
+    def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **_: bool) -> None:
+        super().__init__(name, bases, namespace)
+
+    def __call__(cls, *arguments: Any, **keywords: Any) -> Any:
+        made = cls._client.call(cls, None, arguments, keywords)
+        cls._client.made.add(id(made))
+        return made
+
+    def __getattr__(cls, name: str) -> Any:
+        if name in ("_client", "_library", "_mentioned", "_special"):
+            raise AttributeError(name)
+        return attribute(cls._client, cls, name)
+
+    def __setattr__(cls, name: str, value: object) -> None:
+        cls._client.give_up(GaveUp.SETS_ON_CLASS)
+
+    def __delattr__(cls, name: str) -> None:
+        cls._client.give_up(GaveUp.DELETES_ON_CLASS)
+
+    def _doubt(cls, name: str) -> None:
+        """Of a class that is an answer, its metaclass decides."""
+        if id(cls) not in cls._client.tested:
+            cls._client.unsure(Doubt.CALLED.format(cls.__name__, name))
+
+    def __iter__(cls) -> Any:
+        cls._doubt("__iter__")
+        return iter(cls._client.ask("b", cls, "iter"))
+
+    def __len__(cls) -> int:
+        cls._doubt("__len__")
+        return int(cls._client.ask("b", cls, "len"))
+
+    def __bool__(cls) -> bool:
+        return True
+
+    def __contains__(cls, member: object) -> bool:
+        cls._doubt("__contains__")
+        return bool(cls._client.ask("o", cls, "contains", member))
+
+    def __getitem__(cls, key: object) -> Any:
+        cls._doubt("__getitem__")
+        return cls._client.ask("o", cls, "getitem", key)
+
+
+class Remote(metaclass=Classes, ours=True):
+    """An object of the completion."""
+
+    __slots__ = ()  # its attributes are on the other side, `__dict__` too
+    _mentioned = _library = False
+    _special: frozenset[str] = frozenset()
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_rollscope"):
+            raise AttributeError(name)
+        return attribute(type(self)._client, self, name)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        type(self)._client.ask("s", self, name, value)
+
+    def __delattr__(self, name: str) -> None:
+        type(self)._client.ask("d", self, name)
+
+    def __repr__(self) -> str:
+        kind = type(self)
+        if kind._client.quiet:
+            return "an object of the completion"
+        if not _has(kind, "__repr__"):
+            return f"<an object of class {kind.__name__}>"
+        return str(kind._client.ask("u", self, "__repr__"))
+
+    def __str__(self) -> str:
+        kind = type(self)
+        if kind._client.quiet or not _has(kind, "__str__"):
+            return repr(self)
+        return str(kind._client.ask("u", self, "__str__"))
+
+    def __eq__(self, other: object) -> Any:
+        return True if self is other else _equal(self, other)
+
+    def __hash__(self) -> int:
+        kind = type(self)
+        return int(kind._client.ask("u", self, "__hash__")) if _has(kind, "__hash__") else id(self)
+
+    def __reduce_ex__(self, _protocol: Any) -> Any:
+        if type(self)._mentioned:
+            type(self)._client.give_up(GaveUp.COPIES)
+        raise TypeError(f"an object of class {type(self).__name__} can't be copied")
+
+
+_OPEN_SPECIAL = frozenset(
+    """__dict__ __doc__ __annotations__ __version__ __module__ __members__ __wrapped__ __name__ __qualname__
+    __defaults__ __kwdefaults__ __self__ __func__""".split()
+)
+
+
+def attribute(client: Client, target: object, name: str) -> Any:
+    """The completion's attribute. Not for special methods of libraries' protocols, which could decide comparisons."""
+    if name.startswith("__") and name.endswith("__") and name not in _OPEN_SPECIAL:
+        if name == "__dataclass_fields__":
+            client.give_up(GaveUp.FIELDS)
+        raise AttributeError(name)
+    value = client.ask("a", target, name)
+    if isinstance(value, Function) and not name.startswith("__") and _is_doubtful(client, target):
+        return Method(client, target, name)
+    return value
+
+
+def _is_doubtful(client: Client, target: object) -> bool:
+    """Whether its methods are not under test: an answer's own code could decide `answer.equals(expected)`."""
+    if isinstance(target, Remote):
+        return id(target) not in client.made and not any(id(kind) in client.tested for kind in type(target).__mro__)
+    return id(target) not in client.tested or (isinstance(target, Function) and id(target) in client.returned)
+
+
+def _has(kind: Any, special: str) -> bool:
+    return any(special in vars(one).get("_special", ()) for one in kind.__mro__)
+
+
+def _equal(one: Any, other: Any) -> Any:
+    """`NotImplemented` if `one` does not decide: an object of the test may still find the two equal."""
+    kind, other_kind = type(one), type(other)
+    remote = isinstance(other, Remote)
+    own = _has(kind, "__eq__")
+    if not remote and not (own and kind._mentioned):
+        kind._client.not_compared(other, decides=own and not kind._library)
+        return False if own else NotImplemented
+    if not own and not _has(other_kind, "__eq__"):
+        return NotImplemented
+    kind._client.unsure(Doubt.CALLED.format(kind.__name__, "__eq__"))
+    return bool(kind._client.ask("o", one, "eq", other))
+
+
+class _Method:
+    """Descriptor of a method, on an object or on the class."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __get__(self, target: object, owner: Any) -> Any:
+        return Method(owner._client, owner if target is None else target, self._name)
+
+
+class Method:
+    """A method of an object or class of the completion."""
+
+    __slots__ = ("__name__", "_client", "_found", "_target")
+
+    def __init__(self, client: Client, target: object, name: str) -> None:
+        self._client, self._target, self.__name__, self._found = client, target, name, None
+
+    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+        client, target = self._client, self._target
+        answer = client.call(target, self.__name__, arguments, keywords)
+        if answer is not None and (arguments or keywords) and _is_doubtful(client, target):
+            owner = target.__name__ if isinstance(target, Classes | Function) else type(target).__name__
+            client.unsure(Doubt.CALLED.format(owner, self.__name__))
+        return answer
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.fetched(), name)
+
+    def __eq__(self, other: object) -> bool:
+        return self.fetched() is (other.fetched() if isinstance(other, Method) else other)
+
+    def __hash__(self) -> int:
+        return hash(self.fetched())
+
+    def fetched(self) -> Any:
+        """The completion's own method object, to be passed to it."""
+        self._found = self._found or self._client.ask("a", self._target, self.__name__)
+        return self._found
+
+    def known(self) -> Any:
+        """The same, while a message is written. Raises `UnfetchedError`."""
+        if self._found is None:
+            raise UnfetchedError(self.fetched)
+        return self._found
+
+
+def class_of(
+    client: Client,
+    name: str,
+    text: str | None,
+    bases: list[type],
+    special: list[str],
+    methods: list[str],
+    real: type | None = None,
+    *,
+    library: bool = False,
+    attributes: dict[str, Any] | None = None,
+) -> Any:
+    """The proxy of a class of the completion, exceptions included; `real` is the `__class__` of its objects."""
+    raised = tuple(base for base in bases if issubclass(base, BaseException))
+    if raised:
+        described = {**(attributes or {}), "__module__": "solution", "__doc__": text, "_client": client}
+        return ExceptionClasses(name, raised, described | _OF_EXCEPTIONS)
+    parents: tuple[type, ...] = tuple(base for base in bases if isinstance(base, Classes)) or (Remote,)
+    mentioned = name in client.mentioned or any(getattr(parent, "_mentioned", False) for parent in parents)
+    namespace: dict[str, Any] = {method: _Method(method) for method in methods if not method.startswith("__")}
+    namespace |= {each: SPECIAL[each] for each in special if each in SPECIAL and (mentioned or each != "__contains__")}
+    if "dataclass" in special:
+        namespace |= {each: DATACLASS[each] for each in special if each in DATACLASS}
+        namespace.setdefault("__hash__", Remote.__hash__)
+    data = next((one for base in bases for one in base.__mro__ if one in DATA), None)
+    if data is not None:
+        parents, real = _like_data(data, name, parents, real)
+        own = {*special, *methods}.union(*(vars(one) for one in _mro_of(parents)))
+        namespace.update((each, made) for each, made in value_methods(data).items() if each not in own)
+        # a class with `__eq__` does not inherit `__hash__`
+        namespace.setdefault("__hash__", data.__hash__ if data in IMMUTABLE else Remote.__hash__)
+        if "__missing__" in own:
+            namespace["__getitem__"] = SPECIAL["__getitem__"]
+    if real is not None:
+        namespace["__class__"] = property(lambda _: real)
+    namespace.update(
+        _client=client, _special=frozenset(special), _mentioned=mentioned, _library=library, __module__="solution",
+        __doc__=text, __qualname__=name, __slots__=(),
+    )  # fmt: skip
+    if "no hash" in special:
+        namespace["__hash__"] = None
+    made = Classes(name, parents, namespace, ours=True)
+    for base in bases:
+        if isinstance(base, abc.ABCMeta):
+            base.register(made)  # type: ignore[arg-type]
+    return made
+
+
+def _mro_of(parents: tuple[type, ...]) -> list[type]:
+    return [one for parent in parents for one in parent.__mro__ if isinstance(one, Classes) and one is not Remote]
+
+
+def _like_data(
+    data: type, name: str, parents: tuple[type, ...], real: type | None
+) -> tuple[tuple[type, ...], type | None]:
+    """The bases of the proxy of a class derived from data, and the `__class__` of its objects."""
+    if data not in IMMUTABLE:
+        return parents, real or type(name, (data,), {"__module__": "solution"})
+    has_it = any(issubclass(one, data) for one in parents)
+    return (parents if has_it else (*parents, data)), real
+
+
+class ExceptionClasses(type):
+    """The metaclass of exception classes' proxies: calling one creates an exception on the other side."""
+
+    def __call__(cls, *arguments: Any, **keywords: Any) -> Any:
+        client = vars(cls).get("_client")
+        if client is None:  # the test's own class, derived from one of the completion
+            return super().__call__(*arguments, **keywords)
+        return client.call(cls, None, arguments, keywords)
+
+
+def _attribute_of_exception(error: Any, name: str) -> Any:
+    if name.startswith("_") or "_rollscope_remote" not in error.__dict__:
+        raise AttributeError(f"{type(error).__name__!r} object has no attribute {name!r}")
+    return attribute(type(error)._client, error, name)
+
+
+_OF_EXCEPTIONS = {
+    "__getattr__": _attribute_of_exception,
+    "__str__": lambda error: error.__dict__.get("_rollscope_text") or BaseException.__str__(error),
+    "_rollscope_has_text": True,
+}
+
+
+def object_of(kind: Any, value: Any) -> Any:
+    """A new proxy of that class; with its value if the class is derived from immutable data."""
+    data = next((one for one in kind.__mro__ if one in IMMUTABLE), None)
+    if data is None:
+        return object.__new__(kind)
+    return data.__new__(kind, value) if type(value) is data else data.__new__(kind)
+
+
+def class_like(client: Client, real: type) -> Any:
+    """The proxy of a class that both sides have, for an object of it that is not data."""
+    special = [name for name in SPECIAL if hasattr(real, name)]
+    return class_of(client, real.__name__, None, [Remote], special, [], real, library=True)
+
+
+class Function:
+    """A function of the completion."""
+
+    def __init__(self, client: Client, name: str, text: str | None) -> None:
+        self.__dict__.update(_client=client, __name__=name, __qualname__=name, __doc__=text, __module__="solution")
+
+    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+        return self._client.call(self, None, arguments, keywords)
+
+    def __getattr__(self, name: str) -> Any:
+        return attribute(self.__dict__["_client"], self, name)
+
+    def __get__(self, instance: object, owner: Any = None) -> Any:
+        return self if instance is None else types.MethodType(self, instance)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        self._client.give_up(GaveUp.SETS_ON_FUNCTION)
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:
+        return types.FunctionType
+
+    def __repr__(self) -> str:
+        return f"<function {self.__name__}>"
+
+
+class NoData:
+    """A value of the completion that could not be sent: it equals nothing."""
+
+    def __init__(self, what: str) -> None:
+        self._what = what
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __repr__(self) -> str:
+        return f"<{self._what}>"
+
+
+class Iterator:
+    """Pulls one item at a time. If it is dropped before its end, the next request closes it on the other side."""
+
+    __slots__ = ("_client", "_closes", "_finished", "_number")
+
+    def __init__(self, client: Client, number: int, closes: list[int]) -> None:
+        self._client, self._number, self._closes = client, number, closes
+        self._finished = False
+
+    def __iter__(self) -> Any:
+        return self
+
+    def __next__(self) -> Any:
+        has_item, value = (False, None) if self._finished else self._ask("n")
+        if not has_item:
+            self._finished = True
+            raise StopIteration(value)
+        return value
+
+    def _ask(self, what: str, *more: Any) -> Any:
+        self._finished = True  # also if `ask` raises
+        answer = self._client.ask(what, Handle(self._number), *more)
+        self._finished = False
+        return answer
+
+    def __del__(self) -> None:
+        if not self._finished:
+            self._closes.append(self._number)
+
+
+class Generator(Iterator):
+    """A generator of the completion."""
+
+    __slots__ = ()
+
+    def send(self, value: object) -> Any:
+        return next(self) if value is None else self._ask("c", "send", (value,))
+
+    def throw(self, error: object, *more: object) -> Any:
+        return self._ask("c", "throw", (error, *more))
+
+    def close(self) -> None:
+        if not self._finished:
+            self._ask("c", "close", ())
+            self._finished = True
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:
+        return types.GeneratorType
+
+
+_SHOWN: dict[type, str] = {
+    Classes: "type", ExceptionClasses: "type", Function: "function", Method: "method", Iterator: "iterator",
+    Generator: "generator", Remote: "object",
+}  # fmt: skip
+for _proxy, _name in _SHOWN.items():  # for failure reports and Python's own messages
+    type.__setattr__(_proxy, "__name__", _name)
+    type.__setattr__(_proxy, "__module__", "builtins")

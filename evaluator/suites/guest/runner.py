@@ -1,0 +1,166 @@
+"""Runs a test's cases one by one, and reports how each ended."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from evaluator.sandbox.guest import channel, failures
+from evaluator.suites.guest import (
+    assert_sites,
+    call_log,
+    empty_arrays,
+    failure_report,
+    test_code,
+    unittest_methods,
+)
+
+_REASON_CAP = 2000
+_OTHER_STATUSES = (
+    ("unittest.case", "SkipTest", "skipped"),
+    ("_pytest.outcomes", "Skipped", "skipped"),
+    ("_pytest.outcomes", "Failed", "failed"),
+)
+
+
+class Runner:
+    """The cases of one test, in the process in which it runs."""
+
+    def __init__(self, order: dict[str, Any], namespace: dict[str, Any], show: Callable[[Any], str]) -> None:
+        """`order`: a `SuiteCode`'s fields. `namespace`: the test module's globals. `show`: a value as JSON text."""
+        self._order = order
+        self._namespace = namespace
+        self._show = show
+        self._log = assert_sites.AssertLog()
+        self._calls = call_log.Calls()
+        self._cases: Iterator[object] = iter(())
+        self._methods: unittest_methods.Methods | None = None
+        self._report: failure_report.Reporter | None = None
+        self._sites: list[assert_sites.Site] = []
+        self._ready = 0
+        """How many cases' set-up statements have been executed."""
+        self._current = 0
+        self._error: BaseException | None = None
+        self._last: tuple[BaseException | None, dict[str, Any]] = (None, {})
+        """The last exception that was described, and its description."""
+        self._broken: dict[str, Any] | None = None
+        """The result of a failed set-up: no later case can run."""
+
+    def load(self, compiled: test_code.Compiled | None = None) -> None:
+        """Executes the test module, but none of its cases. Raises what that raises.
+
+        `compiled`: the compiled test, if there is one.
+        """
+        order, namespace = self._order, self._namespace
+        compiled = compiled or test_code.compiled(order)
+        self._sites = list(map(assert_sites.Site._make, compiled[3]))
+        namespace.update(self._log.names())
+        if "numpy" in order["uses"]:
+            empty_arrays.watch(self._compared_nothing)
+        namespace[call_log.CALL] = self._calls.call
+        exec(compiled[1], namespace)  # noqa: S102 - this process exists for it
+        if order["form"] == "methods":
+            self._methods = unittest_methods.Methods(namespace, [tuple(one) for one in order["methods"]])
+        else:
+            self._cases = test_code.cases_of(compiled, namespace, self, self._candidate)
+
+    def _compared_nothing(self) -> None:
+        self._log.compared_nothing = True
+
+    def _candidate(self) -> Any:
+        """The argument of `check`: the value of the entry point's name in the test."""
+        for name in (self._order["entry_point"], "candidate"):
+            if name in self._namespace:
+                return self._namespace[name]
+        raise NameError("there is nothing to call `check` with")
+
+    def run(self, index: int) -> dict[str, Any]:
+        """Runs one case, after the set-up of those before it if that has not been executed. Never raises.
+
+        Returns status (passed, failed, raised, skipped), type and message of the exception, line (of the test, from 1;
+        0: none), failure (the number of the completion's exception that ended it), op, actual, expected (texts of
+        `show`), source (of the failed expression), setup (whether a set-up statement failed), asserts (how many were
+        executed), calls (their records), nothing (whether an empty array was compared with a non-empty one), report (of
+        an exception that the completion raised in this process).
+        """
+        before, self._log.last = self._log.count, None
+        try:
+            ended = self._run_case(index) if self._methods is None else self._run_method(index, self._methods)
+        except BaseException as error:
+            ended = self._described(error, in_setup=self._methods is None)
+        result = {"status": "passed", "message": "", "failure": None, "type": ""} | ended
+        if result.get("setup") and self._methods is None:
+            self._broken = ended
+        result["nothing"] = self._log.compared_nothing
+        result["calls"] = self._calls.take()
+        result["asserts"] = self._log.count - before + (result["status"] == "failed")
+        return result
+
+    def judges(self) -> bool:
+        """Whether the case that `check` has reached is the one to run."""
+        return self._ready == self._current
+
+    def failed(self) -> None:
+        self._error = sys.exc_info()[1]
+
+    def _run_case(self, index: int) -> dict[str, Any]:
+        if self._broken is not None:
+            return self._broken
+        self._current, self._error = index, None
+        while self._ready <= index:
+            next(self._cases)
+            self._ready += 1
+        error, self._error = self._error, None
+        return {} if error is None else self._described(error, in_setup=False)
+
+    def _run_method(self, index: int, methods: unittest_methods.Methods) -> dict[str, Any]:
+        ended = methods.run(index)
+        if ended.error is not None:
+            return self._described(ended.error, in_setup=ended.setup, status=ended.status)
+        reason = ended.reason[:_REASON_CAP].encode("utf-8", "backslashreplace").decode()
+        return {"status": ended.status, "message": reason, "setup": ended.setup}
+
+    def _described(self, error: BaseException, *, in_setup: bool, status: str = "raised") -> dict[str, Any]:
+        if error is self._last[0]:  # a class whose set-up failed ends all its methods
+            return self._last[1]
+        try:
+            self._last = error, self._description(error, status) | {"setup": in_setup}
+            return self._last[1]
+        except BaseException:  # an exception's own methods may raise
+            return {"status": "raised", "type": type(error).__name__, "message": "(its message can't be shown)"}
+
+    def _description(self, error: BaseException, status: str) -> dict[str, Any]:
+        reported = failures.report(error)
+        kind, message, *_ = reported
+        failure = getattr(error, "_rollscope_failure", None)
+        failure = failure if type(failure) is int else None
+        status = _status(error, status) if failure is None else "raised"
+        ended: dict[str, Any] = {"status": status, "type": kind, "message": message, "failure": failure}
+        if self._report is None:
+            self._report = failure_report.Reporter(self._sites, self._order, self._show)
+        ended |= self._report.of(error, message, self._log.last, failed=status == "failed")
+        if failure is None and status == "raised" and _raised_by_completion(error):
+            ended["report"] = channel.as_json({"failure": reported}).decode()
+        return ended
+
+
+def _status(error: BaseException, status: str) -> str:
+    """The status for an exception of the test; `status` if none of the known kinds applies."""
+    if issubclass(type(error), AssertionError):
+        return "raised" if _raised_by_completion(error) else "failed"
+    for module, name, meaning in _OTHER_STATUSES:
+        kind = getattr(sys.modules.get(module), name, None)
+        if isinstance(kind, type) and issubclass(type(error), kind):
+            return meaning
+    return status
+
+
+def _raised_by_completion(error: BaseException) -> bool:
+    """Whether it was raised in this process by the completion's code, or in a library function that this called."""
+    last, traceback = "", error.__traceback__
+    while traceback is not None:
+        name = traceback.tb_frame.f_code.co_filename
+        last = name if name in failures.SOURCE_NAMES or name == test_code.FILE else last
+        traceback = traceback.tb_next
+    return last in failures.SOURCE_NAMES
