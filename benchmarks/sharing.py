@@ -17,7 +17,7 @@ from evaluator.extraction import extract
 from evaluator.import_headers import LIVECODEBENCH
 from evaluator.sandbox import Outcome, Program, Sandbox, Status
 from evaluator.sandbox.guest import header, reusable
-from evaluator.sandbox.host.preambles import header_of
+from evaluator.sandbox.host.program import header_of
 
 _WALL_S = 6.0
 _FEWEST = 3

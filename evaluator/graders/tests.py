@@ -32,7 +32,7 @@ from evaluator.graders.lru_cache import LruCache
 from evaluator.graders.suites.rule import grade_suite, limits_of
 from evaluator.model import CaseResult, Flag, Grade, Limits, RecordError, Rollout, Task, Verdict
 from evaluator.sandbox import Outcome, Program, Status, encoded_call
-from evaluator.sandbox.host.preambles import header_of
+from evaluator.sandbox.host.program import header_of
 from evaluator.stages import stage
 from evaluator.suites.reading import UngradableError
 from evaluator.suites.reading.plan import SuitePlan

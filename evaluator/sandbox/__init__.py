@@ -14,20 +14,14 @@ import msgspec
 
 from evaluator.model import Limits
 from evaluator.options import Settings, Strictness, Way
-from evaluator.sandbox.host.compiled_suites import CompiledSuites
 from evaluator.sandbox.host.execution import Execution
-from evaluator.sandbox.host.launch.interpreter import python_version
-from evaluator.sandbox.host.launch.interpreter_fingerprint import fingerprint
+from evaluator.sandbox.host.launch.interpreter import fingerprint, python_version
 from evaluator.sandbox.host.launch.interpreter_probe import InterpreterError
-from evaluator.sandbox.host.launch.settings import Runner, Warm, warm_for
-from evaluator.sandbox.host.launch.unavailable import SandboxUnavailable
+from evaluator.sandbox.host.launch.settings import Runner, SandboxUnavailable, Warm, warm_for
 from evaluator.sandbox.host.outcomes import Outcome, Status, Stream
-from evaluator.sandbox.host.program import FaultError, Program, UndecidedError
-from evaluator.sandbox.host.program_setup import setup_for
-from evaluator.sandbox.host.shared_zygote import SharedZygote
-from evaluator.sandbox.host.suite_zygote import SuiteZygote
+from evaluator.sandbox.host.program import FaultError, Program, UndecidedError, setup_for
 from evaluator.sandbox.host.values import BadValueError, decoded, encoded_answer, encoded_call
-from evaluator.sandbox.host.zygotes import Zygote
+from evaluator.sandbox.host.zygotes import CompiledSuites, SharedZygote, SuiteZygote, Zygote
 from evaluator.sandbox.proof import Layer, layers_of, unproved
 
 __all__ = [

@@ -10,7 +10,7 @@ import pytest
 from evaluator.model import Limits
 from evaluator.sandbox import Outcome, Program, Sandbox, Status, encoded_call
 from evaluator.sandbox.host.child import Child
-from evaluator.sandbox.host.reports import Ended
+from evaluator.sandbox.host.outcomes import Ended
 from tests.sandbox.conftest import HASTY, PATIENT, Run
 
 

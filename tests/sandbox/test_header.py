@@ -6,7 +6,7 @@ import pytest
 
 from evaluator.model import Limits
 from evaluator.sandbox import Outcome, Program, Sandbox
-from evaluator.sandbox.host.preambles import header_of
+from evaluator.sandbox.host.program import header_of
 from tests.sandbox.conftest import PATIENT
 from tests.sandbox.headers import HEADER
 

@@ -6,7 +6,7 @@ import pytest
 
 from evaluator.sandbox import Program, Sandbox
 from evaluator.sandbox.guest import header, reusable
-from evaluator.sandbox.host.preambles import header_of
+from evaluator.sandbox.host.program import header_of
 from tests.sandbox.conftest import PATIENT
 from tests.sandbox.headers import HEADER
 from tests.sandbox.programs_that_leave_something import PUT_RIGHT, SEEN

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluator.model import Traceback
-from evaluator.sandbox.host.reports import Report, report, stack_of, traceback_of
+from evaluator.sandbox.host.outcomes import Report, report, stack_of, traceback_of
 from evaluator.sandbox.host.wire import BrokenFrameError
 
 SOURCE = "def f():\n    return 1 / 0\nf()\n"

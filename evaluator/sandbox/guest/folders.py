@@ -1,18 +1,34 @@
-"""Removes a folder that a hostile program has filled: any depth, any permissions, symbolic links not followed.
-
-The programs that could write to it must have ended.
-"""
+"""The folders that a program may write to, and how they are emptied, whatever it left in them."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 
+home = "/tmp"  # noqa: S108 - the sandbox's own
+"""The program's own folder, in which it starts."""
+
+FILES_MB, SHARED_MEMORY_MB = 64, 16
+"""Size of a completion's own /tmp and /dev/shm."""
+
+writable = ["/tmp", "/dev/shm"]  # noqa: S108
+
+
+def settle(own_home: str, all_writable: list[str]) -> None:
+    """Sets these folders."""
+    global home  # noqa: PLW0603 - one zygote, one place
+    home = own_home
+    writable[:] = all_writable
+
+
 _OPEN = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def remove(path: str) -> None:
-    """Removes the folder with all its contents, if it exists. Raises `OSError`."""
+    """Removes a folder with all its contents, if it exists. Raises `OSError`.
+
+    Whatever a hostile program left there: any depth, any permissions, symbolic links not followed. It must have ended.
+    """
     with contextlib.suppress(FileNotFoundError):
         empty(path)
         os.rmdir(path)

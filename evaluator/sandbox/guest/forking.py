@@ -1,16 +1,16 @@
-"""The two ways in which a zygote forks a completion's process, and ends it with all that it started.
-
-Both have the same methods: `fork` (0 in the child), `kill`, `wait` (for all to end; returns how it ended), `leave`.
-"""
+"""How a zygote forks a completion's process and ends it with all that it started; a template does so once a test case."""
 
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import signal
+import socket
+from collections.abc import Callable
 from typing import NoReturn, Protocol
 
-from evaluator.sandbox.guest import folders, linux, new_processes, places
+from evaluator.sandbox.guest import channel, folders, leftovers, linux, new_processes
 
 Ended = dict[str, int | float]
 
@@ -66,7 +66,7 @@ class InOwnFolder:
         linux.adopt_orphans()
 
     def fork(self) -> int:
-        os.mkdir(places.home, 0o700)
+        os.mkdir(folders.home, 0o700)
         self._child = new_processes.fork()
         if self._child == 0:
             linux.die_with_parent(self._number)
@@ -81,7 +81,7 @@ class InOwnFolder:
             while True:
                 os.waitpid(-1, 0)
         self._child = 0
-        folders.remove(places.home)
+        folders.remove(folders.home)
         return ended
 
     def leave(self) -> NoReturn:
@@ -90,5 +90,38 @@ class InOwnFolder:
             self.kill()
             self.wait()
         with contextlib.suppress(OSError):
-            folders.remove(os.path.dirname(places.home))
+            folders.remove(os.path.dirname(folders.home))
         os._exit(0)
+
+
+def serve_template(connection: int, run: Callable[[list[int]], None]) -> None:
+    """For each `F`, forks a process that calls `run` with the received descriptors; answers `E` when it has ended.
+
+    `run` does not return. Ends the process when the parent closes the connection.
+    """
+    linux.set_dumpable(False)  # so that its forks can't write to its memory
+    control = socket.socket(fileno=connection)
+    files = leftovers.files_left()
+    number = os.getpid()
+    gc.freeze()  # so that a collection in a fork does not write to our objects
+    while True:
+        try:
+            _, descriptors = channel.receive_with_descriptors(control, channel.MOST_DESCRIPTORS)
+        except channel.ClosedError:
+            os._exit(0)
+        child = new_processes.fork()
+        if child == 0:
+            linux.die_with_parent(number)
+            linux.set_dumpable(True)
+            run(descriptors)
+        for descriptor in descriptors:
+            os.close(descriptor)
+        ended = linux.wait_for(child)
+        channel.send(connection, b"E", channel.as_json({**ended, "clean": _unchanged(files)}))
+
+
+def _unchanged(files: leftovers.FileState) -> bool:
+    try:
+        return leftovers.files_left() == files
+    except OSError:  # the folder's permissions were changed
+        return False

@@ -22,7 +22,7 @@ from operator import is_
 from types import FunctionType, ModuleType
 from typing import Any
 
-from evaluator.sandbox.guest import places
+from evaluator.sandbox.guest import folders
 from evaluator.sandbox.guest.header import STREAMS
 from evaluator.sandbox.guest.reusable import BELOW, HARMLESS, OPENS_FILES, Reusable
 
@@ -193,7 +193,7 @@ def files_left() -> FileState:
     A program can't set the time of change.
     """
     files = []
-    for folder in places.writable:
+    for folder in folders.writable:
         files.append((folder, os.stat(folder).st_mode, 0))
         for entry in os.scandir(folder):
             status = entry.stat(follow_symlinks=False)

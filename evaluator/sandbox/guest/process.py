@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 
 from evaluator.sandbox.guest import (
     calls,
-    case_forks,
     channel,
     failures,
+    folders,
+    forking,
     linux,
     new_processes,
-    places,
     programs,
     reusable,
     sharing,
@@ -141,7 +141,7 @@ def _confine_alone(order: dict[str, Any], confinement: Confinement) -> None:
         linux.start_loopback()
     if confinement.namespaces:
         _mount(order["shares_files"])
-    os.chdir(places.home)
+    os.chdir(folders.home)
     sharing.set_common_limits()
     linux.set_no_new_privileges()
     if confinement.landlock_abi:
@@ -166,8 +166,8 @@ def _mount(shares_files: str) -> None:
         connection.detach()
         linux.put_mount(descriptor, b"/tmp")
     else:
-        linux.mount_memory(b"/tmp", places.FILES_MB, linux.MS_NOSYMFOLLOW if shares_files else 0)
-    linux.mount_memory(b"/dev/shm", places.SHARED_MEMORY_MB)
+        linux.mount_memory(b"/tmp", folders.FILES_MB, linux.MS_NOSYMFOLLOW if shares_files else 0)
+    linux.mount_memory(b"/dev/shm", folders.SHARED_MEMORY_MB)
     if shares_files == "gives":
         _hand_over(b"M", linux.mount_again(b"/tmp"))
     linux.mount_own_proc()
@@ -222,7 +222,7 @@ def _run(
             _arrange_in_fork(descriptors, confinement)
             programs.serve(_CHANNEL, code, preamble, order["source"], None)
 
-        case_forks.serve(_CHANNEL, run)
+        forking.serve_template(_CHANNEL, run)
     elif order["entry_point"] is None:
         program = _reusable(order, code)
         if program is None and order["header"]:

@@ -15,9 +15,9 @@ import weakref
 from collections.abc import Callable
 from types import CodeType, ModuleType
 
-from evaluator.sandbox.guest import ahead, channel, failures, leftovers, places
+from evaluator.sandbox.guest import ahead, channel, failures, folders, leftovers
+from evaluator.sandbox.guest.loading import text_layer
 from evaluator.sandbox.guest.reusable import Reusable
-from evaluator.sandbox.guest.text_layer import text_layer
 
 _DESCRIPTORS = (0, 1, 2)
 
@@ -136,7 +136,7 @@ def _run(
     outcome = _Outcome()
     original = sys.stdout, sys.stderr
     sys.modules["__main__"] = ModuleType("__main__")
-    file = f"{places.home}/main.py"
+    file = f"{folders.home}/main.py"
     sys.modules["__main__"].__dict__.update(__builtins__=builtins, __file__=file, __cached__=None, __annotations__={})
     try:
         if shared is not None:

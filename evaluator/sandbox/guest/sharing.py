@@ -17,7 +17,7 @@ import struct
 from collections.abc import Callable
 from typing import Any
 
-from evaluator.sandbox.guest import channel, folders, linux, new_processes, places
+from evaluator.sandbox.guest import channel, folders, linux, new_processes
 
 ENDED = struct.Struct("!Bidq")
 """Which process ended (its number modulo 256), exit status, CPU seconds, memory in KiB."""
@@ -33,11 +33,11 @@ def settle(settings: dict[str, Any], abi: int) -> int | None:
     Neither the zygote nor the waiting process can be traced, or read through /proc.
     """
     linux.be_killed_first()
-    linux.mount_memory(b"/tmp", places.FILES_MB)
-    linux.mount_memory(b"/dev/shm", places.SHARED_MEMORY_MB)
+    linux.mount_memory(b"/tmp", folders.FILES_MB)
+    linux.mount_memory(b"/dev/shm", folders.SHARED_MEMORY_MB)
     linux.mount_own_proc(b"hidepid=2")
     set_common_limits()
-    os.chdir(places.home)
+    os.chdir(folders.home)
     linux.set_no_new_privileges()
     empty()
     ruleset = linux.landlock_ruleset(abi, settings["rules"]) if abi else None
@@ -107,8 +107,8 @@ def _report(connection: int, number: int, child: int) -> None:
 
 def empty() -> None:
     """Removes what a process left in the folders, and resets what it can change of the folders themselves."""
-    for folder in places.writable:
-        for name in _SOURCES if folder == places.home else ():
+    for folder in folders.writable:
+        for name in _SOURCES if folder == folders.home else ():
             try:
                 os.unlink(f"{folder}/{name}")
             except OSError:

@@ -21,16 +21,15 @@ from typing import Any
 from evaluator.sandbox.guest import (
     channel,
     failures,
+    folders,
     forking,
     header,
     leftovers,
     linux,
     new_processes,
-    places,
     process,
     rehearsal,
     reusable,
-    semaphores,
     sharing,
 )
 
@@ -124,7 +123,7 @@ def _flush(_number: int, _frame: object) -> None:
 
 
 def _prepare(settings: dict[str, Any], parts: process.Parts, register_at_fork: Callable[..., None]) -> None:
-    places.settle(settings["home"], settings["writable"])
+    folders.settle(settings["home"], settings["writable"])
     sys.path[:] = settings["path"]
     sys.argv[:] = ["main.py"]
     sys.set_int_max_str_digits(_MOST_DIGITS)
@@ -141,7 +140,7 @@ def _prepare(settings: dict[str, Any], parts: process.Parts, register_at_fork: C
     if parts.runner is not None:
         parts.runner.prepare()
     if not settings["namespaces"]:
-        semaphores.keep_in_process()
+        new_processes.keep_locks_in_process()
     os.register_at_fork = register_at_fork
     reusable.keep()
     header.keep({*reusable.HARMLESS, "builtins"})

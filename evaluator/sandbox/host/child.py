@@ -15,9 +15,7 @@ from evaluator.sandbox.guest.channel import FLUSHED, STACK_SIGNAL
 from evaluator.sandbox.host.launch.memory_cgroup import MemoryCgroup
 from evaluator.sandbox.host.limits.refusals import Refusals
 from evaluator.sandbox.host.limits.starvation import Priority
-from evaluator.sandbox.host.outcomes import Stream
-from evaluator.sandbox.host.reports import Ended
-from evaluator.sandbox.host.streams import MemoryFile
+from evaluator.sandbox.host.outcomes import Ended, MemoryFile, Stream
 from evaluator.sandbox.host.wire import BrokenFrameError, Connection, Watch
 
 _START_S = 10.0

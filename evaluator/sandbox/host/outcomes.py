@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import re
+import signal
 from enum import Enum
 from typing import Literal
 
 import msgspec
 
-from evaluator.model import Flag, Traceback
+from evaluator.model import Flag, Frame, Traceback
+from evaluator.sandbox.host.wire import BrokenFrameError
+from evaluator.syntax import lines_of
 
 Doubt = Literal["", "starved", "unknown"]
 
@@ -64,3 +69,101 @@ class Outcome(msgspec.Struct, kw_only=True):
     memory_mb: float = 0.0
     notes: tuple[Flag, ...] = ()
     """What else was observed, with the evidence."""
+
+
+class MemoryFile:
+    """An unnamed file that the parent writes and reads, also after the program's end."""
+
+    def __init__(self) -> None:
+        self._file = os.fdopen(os.memfd_create("stream", os.MFD_CLOEXEC), "r+b", buffering=0)
+        self.descriptor = self._file.fileno()
+
+    def replace(self, content: bytes) -> None:
+        os.ftruncate(self.descriptor, 0)
+        view = memoryview(content)
+        offset = 0
+        while offset < len(view):
+            offset += os.pwrite(self.descriptor, view[offset:], offset)
+
+    def read(self, most: int) -> Stream:
+        """The first `most` bytes, and the size."""
+        size = os.fstat(self.descriptor).st_size
+        if not size:
+            return Stream()
+        return Stream(os.pread(self.descriptor, min(size, most), 0), size)
+
+    def close(self) -> None:
+        self._file.close()
+
+
+REPORT_CAP = 256 * 1024
+_TYPE_CAP, _MESSAGE_CAP, _FUNCTION_CAP, _LINE_CAP = 200, 2100, 200, 500
+_KEPT_FRAMES = 30
+_MOST_OMITTED = 10**9
+_MOST_KIB = 2**53
+
+
+class Report(msgspec.Struct):
+    """How a run ended, as reported by the completion's process."""
+
+    failure: tuple[str, str, list[tuple[int, str]], int] | None = None
+    exit_status: int = 0
+    memory_kib: int = 0
+    clean: bool = False
+
+
+class Ended(msgspec.Struct):
+    """How a process ended, as reported by the zygote, which waited for it."""
+
+    exit_status: int
+    cpu_s: float
+    memory_kib: int
+    clean: bool = False
+    """Whether the same template can fork another: its files are unchanged."""
+
+    def text(self) -> str:
+        """For a message."""
+        if self.exit_status >= 0:
+            return f"the process ended with status {self.exit_status} before it answered"
+        try:
+            return f"ended by {signal.Signals(-self.exit_status).name}"
+        except ValueError:
+            return f"ended by signal {-self.exit_status}"
+
+
+def report(payload: bytes) -> Report:
+    """Raises `BrokenFrameError`."""
+    try:
+        decoded = msgspec.json.decode(payload, type=Report)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        raise BrokenFrameError("a report that can't be read") from None
+    if not (0 <= decoded.exit_status <= 255 and 0 <= decoded.memory_kib <= _MOST_KIB):
+        raise BrokenFrameError("a report with impossible numbers")
+    return decoded
+
+
+def traceback_of(ended: Report, source: str) -> Traceback | None:
+    """The exception of a report, with the source line of each frame. A frame without such a line is left out."""
+    if ended.failure is None:
+        return None
+    kind, message, frames, omitted = ended.failure
+    lines = lines_of(source)
+    if lines[-1]:
+        lines.append("")  # a SyntaxError may be one line after the last
+    shown = tuple(
+        Frame(line, function[:_FUNCTION_CAP], lines[line - 1].strip()[:_LINE_CAP])
+        for line, function in frames[-_KEPT_FRAMES:]
+        if 0 < line <= len(lines)
+    )
+    return Traceback(kind[:_TYPE_CAP], message[:_MESSAGE_CAP], shown, min(max(omitted, 0), _MOST_OMITTED))
+
+
+_STACK_LINE = re.compile(rb'^  File "(?:main|solution)\.py", line (\d{1,9}) in (.*)$', re.MULTILINE)
+
+
+def stack_of(dump: bytes, source: str) -> Traceback | None:
+    """Where a process was when it was stopped, from the dump of Python's faulthandler; None if that has no frames."""
+    frames = [(int(line), function.decode("utf-8", "replace")) for line, function in _STACK_LINE.findall(dump)]
+    if not frames:
+        return None
+    return traceback_of(Report(failure=("", "", frames[::-1], 0)), source)

@@ -7,17 +7,12 @@ import marshal
 import socket
 from collections.abc import Callable, Iterator, Sequence
 
-from evaluator.sandbox.host.case_template import Template
 from evaluator.sandbox.host.child import Child
-from evaluator.sandbox.host.limits.exceeded import mark_killed
-from evaluator.sandbox.host.limits.watch import LimitExceeded, LimitWatch
-from evaluator.sandbox.host.orders import SPARE_TASKS, program_order
-from evaluator.sandbox.host.outcomes import Outcome, Status
-from evaluator.sandbox.host.program import FaultError
-from evaluator.sandbox.host.program_setup import ProgramSetup
-from evaluator.sandbox.host.reports import REPORT_CAP, report, traceback_of
+from evaluator.sandbox.host.limits.watch import LimitExceeded, LimitWatch, mark_killed
+from evaluator.sandbox.host.outcomes import REPORT_CAP, Outcome, Status, report, traceback_of
+from evaluator.sandbox.host.program import SPARE_TASKS, FaultError, ProgramSetup, program_order
 from evaluator.sandbox.host.wire import CONNECTION_ERRORS
-from evaluator.sandbox.host.zygotes import Zygote
+from evaluator.sandbox.host.zygotes import Template, Zygote
 
 _READY_S = 10.0
 """For a process to get ready, not counting the compiling of the program: more than a busy machine needs."""

@@ -1,28 +1,72 @@
-"""A zygote seen from the parent: it is started, forks processes, and is ended."""
+"""Zygotes and templates, seen from the parent: they are started, fork processes, and are ended."""
 
 from __future__ import annotations
 
 import contextlib
+import marshal
 import os
 import subprocess
 import time
-from collections.abc import Sequence
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
 from evaluator.options import Settings, Way
-from evaluator.sandbox.host.child import Child
+from evaluator.sandbox.guest.sharing import ENDED
+from evaluator.sandbox.host.child import GRACE_S, Child
 from evaluator.sandbox.host.launch import own_folder, spawn
 from evaluator.sandbox.host.launch.memory_cgroup import MemoryCgroup, kills_on_machine
-from evaluator.sandbox.host.launch.settings import Warm
-from evaluator.sandbox.host.launch.unavailable import SandboxUnavailable
+from evaluator.sandbox.host.launch.settings import SandboxUnavailable, Warm
 from evaluator.sandbox.host.limits.process_table import chain
 from evaluator.sandbox.host.limits.starvation import priority_of
-from evaluator.sandbox.host.reports import Ended
+from evaluator.sandbox.host.outcomes import Ended
+from evaluator.sandbox.host.program import SuiteNeeds
 from evaluator.sandbox.host.wire import CONNECTION_ERRORS, BrokenFrameError, Connection, Watch
 
-_START_S = 30.0
 _ANSWER_CAP = 4096
+
+
+class Template:
+    """Forks processes like a zygote, but is already confined and has compiled the program."""
+
+    def __init__(self, child: Child) -> None:
+        """`child`: a process that has compiled the program and waits."""
+        self.child = child
+        self.folder, self.memory, self.priority = child.folder, child.memory, child.priority
+        self.usable = True
+        """Whether it can fork another: it is alive, and its files are unchanged."""
+
+    def fork(self, descriptors: Sequence[int]) -> None:
+        """Starts a child with the parent's connection and its descriptors 0, 1 and 2. Raises `OSError`."""
+        self.child.connection.send_descriptors(b"F", descriptors)
+
+    def kill_child(self) -> None:
+        """Kills the child and the template. Raises `OSError`, `EOFError`, or `SilenceError`."""
+        self.usable = False
+        self.child.kill()
+
+    def await_end(self, watch: Watch | float) -> Ended:
+        """Waits for the child's end and returns how it ended.
+
+        Raises what `watch` raises, or `EOFError` if the template has ended, which no child of it can cause.
+        """
+        if self.child.ended is not None:
+            return self.child.ended
+        try:
+            _, payload = self.child.connection.receive(watch, _ANSWER_CAP)
+            ended = msgspec.json.decode(payload, type=Ended)
+        except (BrokenFrameError, msgspec.DecodeError):
+            raise EOFError("the template sent a malformed reply") from None
+        self.usable = self.usable and ended.clean
+        return ended
+
+    def close(self) -> None:
+        """Ends it. Raises `OSError`, `EOFError`, or `SilenceError`."""
+        self.child.end()
+
+
+_START_S = 30.0
 _RESOURCES = "check free memory and disk space, and the limits of open files and processes (ulimit -a)"
 
 
@@ -144,3 +188,148 @@ def _fix(message: str) -> str:
         settings = "user.max_user_namespaces=15000 kernel.apparmor_restrict_unprivileged_userns=0"
         return f"allow user namespaces, as root: sysctl -w {settings}"
     return "see `rollscope doctor`"
+
+
+class SharedZygote(Zygote):
+    """Has one process that runs, one that waits, and perhaps one whose end nobody waits for yet."""
+
+    def __init__(self, settings: Settings, way: Way, warm: Warm) -> None:
+        """Raises as `Zygote` does."""
+        self._forked = 0
+        self._taken = 0
+        self._ended = 0
+        """How many processes have started, were taken, and have ended. They end in the order in which they started."""
+        self._ready: Child | None = None
+        super().__init__(settings, way, warm)
+
+    def take(self) -> Child:
+        """The process that waits, or a new one. The one before it ends before this returns.
+
+        Raises `OSError`, `EOFError`, or `SilenceError`.
+        """
+        child, self._ready = self._ready, None
+        child = child or Child(self)
+        try:
+            child.greet()
+            while self._ended < self._taken:
+                self._receive_end(time.monotonic() + GRACE_S)
+        except BaseException:
+            child.close()
+            raise
+        self._taken += 1
+        return child
+
+    def prepare_next(self) -> None:
+        """Starts the process after the one that was taken. Raises `OSError`."""
+        if self._ready is None:
+            self._ready = Child(self)
+
+    def part_with(self, child: Child) -> None:
+        """Ends the process that was taken, and waits for its end only before the next order. Raises `OSError`."""
+        try:
+            if child.ended is None:
+                self.kill_child()
+        finally:
+            child.close()
+
+    def fork(self, descriptors: Sequence[int]) -> None:
+        self._control.send_descriptors(b"F" + bytes([self._forked % 256]), descriptors)
+        self._forked += 1
+
+    def kill_child(self) -> None:
+        self._control.send_descriptors(b"K" + bytes([(self._taken - 1) % 256]), [])
+
+    def await_end(self, watch: Watch | float) -> Ended:
+        """Raises also `EOFError` if another process has ended: only the waiting one can, and should not."""
+        return self._receive_end(watch)
+
+    def _receive_end(self, watch: Watch | float) -> Ended:
+        try:
+            kind, record = self._control.receive(watch, _ANSWER_CAP)
+        except BrokenFrameError:
+            kind, record = b"", b""
+        if kind != b"E":
+            raise EOFError("the zygote sent a malformed reply")
+        number, exit_status, cpu_s, memory_kib = ENDED.unpack(record)
+        if number != self._ended % 256:
+            raise EOFError("a process ended before it got its order")
+        self._ended += 1
+        return Ended(exit_status, cpu_s, memory_kib)
+
+    def close(self) -> None:
+        if self._ready is not None:
+            self._ready.close()
+            self._ready = None
+        super().close()
+
+
+_TEMPLATE_START_S = 10.0
+
+
+class SuiteZygote(Zygote):
+    """A zygote whose only child is usually a template: already confined, it forks the processes of suites."""
+
+    def __init__(self, settings: Settings, way: Way, warm: Warm) -> None:
+        """Raises as `Zygote` does."""
+        self._template: Template | None = None
+        self._confined = b""
+        super().__init__(settings, way, warm)
+
+    def template(self, confinement: Mapping[str, object]) -> Template:
+        """A template with this confinement.
+
+        Raises `OSError`, `EOFError`, `SilenceError`, `BrokenFrameError`.
+        """
+        order = marshal.dumps(dict(confinement), 2)
+        if self._template is None or not self._template.usable or order != self._confined:
+            self.end_template()
+            self._template, self._confined = self._start(order), order
+        return self._template
+
+    def end_template(self) -> None:
+        """Ends the template, so that another child can start. Raises `OSError`, `EOFError`, `SilenceError`."""
+        template, self._template = self._template, None
+        if template is not None:
+            template.close()
+
+    def close(self) -> None:
+        super().close()
+        if self._template is not None:
+            self._template.child.close()
+            self._template = None
+
+    def _start(self, order: bytes) -> Template:
+        child = Child.started(self)
+        try:
+            child.connection.send(b"I", order)
+            kind, _ = child.connection.receive(time.monotonic() + _TEMPLATE_START_S, _ANSWER_CAP)
+            if kind != b"L":
+                raise BrokenFrameError("the template does not start")
+        except BaseException:
+            child.close()
+            raise
+        return Template(child)
+
+
+_MOST_CODE = 64 * 2**20
+
+
+class CompiledSuites:
+    """The code of the latest suites, compiled by their processes before these got any message of a completion."""
+
+    def __init__(self) -> None:
+        self._codes: OrderedDict[SuiteNeeds, bytes] = OrderedDict()
+        self._size = 0
+
+    def of(self, suite: SuiteNeeds) -> bytes:
+        """The suite's code; empty if it is not known."""
+        code = self._codes.get(suite, b"")
+        if code:
+            self._codes.move_to_end(suite)
+        return code
+
+    def keep(self, suite: SuiteNeeds, code: bytes) -> None:
+        self._size += len(code) - len(self._codes.pop(suite, b""))
+        self._codes[suite] = code
+        while self._size > _MOST_CODE:
+            self._size -= len(self._codes.popitem(last=False)[1])

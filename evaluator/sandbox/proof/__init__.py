@@ -13,13 +13,12 @@ import msgspec
 from evaluator.model import Limits
 from evaluator.options import Settings, Way
 from evaluator.sandbox.host.launch.interpreter import interpreter_for
+from evaluator.sandbox.host.launch.settings import SandboxUnavailable
 from evaluator.sandbox.host.launch.spawn import target_user
-from evaluator.sandbox.host.launch.unavailable import SandboxUnavailable
 from evaluator.sandbox.host.outcomes import Outcome, Status
 from evaluator.sandbox.host.program import FaultError, Program
 from evaluator.sandbox.host.values import encoded_call
-from evaluator.sandbox.proof.layers import BORDER, Layer, attempts, border, rest
-from evaluator.sandbox.proof.trials import ending, limits, waits
+from evaluator.sandbox.proof.layers import BORDER, Layer, attempts, border, ending, limits, rest, waits
 
 __all__ = ["Layer", "layers_of", "unproved"]
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from types import CodeType, ModuleType
 from typing import Any
 
-from evaluator.sandbox.guest import channel, encode, leftovers, places
+from evaluator.sandbox.guest import channel, encode, folders, leftovers
 from evaluator.sandbox.guest.loading import STREAMS
 from evaluator.suites.guest import failure_report, test_code
 from evaluator.suites.guest.client import Completion
@@ -30,7 +30,7 @@ def settle() -> None:
     """Prepares what is the same for every test, in its own process or in the template."""
     sys.stdin, sys.stdout, sys.stderr = STREAMS
     sys.setrecursionlimit(_RECURSION)
-    sys.path[:] = [folder for folder in sys.path if folder != places.home]  # the completion may write modules there
+    sys.path[:] = [folder for folder in sys.path if folder != folders.home]  # the completion may write modules there
     leftovers.seed()
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from types import CodeType
 from typing import Any
 
-from evaluator.sandbox.guest import case_forks, channel
+from evaluator.sandbox.guest import channel, forking
 from evaluator.suites.guest import server, shared_process, suite_main
 
 
@@ -33,7 +33,7 @@ def serve(
             suite_main.serve(connection, channel.receive(connection)[1])
 
         suite_main.settle()
-        case_forks.serve(connection, run_suite)
+        forking.serve_template(connection, run_suite)
     elif code is None:
         suite_main.settle()
         suite_main.serve(connection, order)

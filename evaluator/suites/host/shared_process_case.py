@@ -8,8 +8,7 @@ import msgspec
 
 from evaluator.sandbox.host.child import Child
 from evaluator.sandbox.host.limits.watch import LimitWatch
-from evaluator.sandbox.host.outcomes import Outcome, Status
-from evaluator.sandbox.host.reports import report, traceback_of
+from evaluator.sandbox.host.outcomes import Outcome, Status, report, traceback_of
 from evaluator.sandbox.host.wire import BrokenFrameError
 from evaluator.suites.host.case_reports import CaseReport, case_report_in
 from evaluator.suites.host.suite_code import SuiteCode

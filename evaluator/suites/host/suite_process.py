@@ -17,10 +17,8 @@ from evaluator.model import Limits
 from evaluator.sandbox import Sandbox
 from evaluator.sandbox.host.child import Child, Forker
 from evaluator.sandbox.host.limits.watch import LimitExceeded, LimitWatch
-from evaluator.sandbox.host.orders import confinement
-from evaluator.sandbox.host.outcomes import Outcome, Status
-from evaluator.sandbox.host.program import FaultError, Program
-from evaluator.sandbox.host.reports import report, traceback_of
+from evaluator.sandbox.host.outcomes import Outcome, Status, report, traceback_of
+from evaluator.sandbox.host.program import FaultError, Program, confinement
 from evaluator.sandbox.host.wire import CONNECTION_ERRORS, BrokenFrameError, SilenceError, Watch
 from evaluator.suites.host.case_reports import CaseReport, LastMessage, case_report_in, last_message_in
 from evaluator.suites.host.suite_code import SuiteCode

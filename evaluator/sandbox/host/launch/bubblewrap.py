@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from evaluator.sandbox.host.launch.interpreter import Interpreter
-from evaluator.sandbox.host.launch.unavailable import SandboxUnavailable
+from evaluator.sandbox.host.launch.settings import SandboxUnavailable
 
 HOME = "/tmp"  # noqa: S108 - the sandbox's own
 WRITABLE = (HOME, "/dev/shm")  # noqa: S108

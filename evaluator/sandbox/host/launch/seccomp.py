@@ -4,7 +4,7 @@ All other calls fail with EPERM; `clone3` fails with ENOSYS, so that the C libra
 filter can see. New processes and programs are refused, threads are allowed. Sockets are refused except `socketpair`,
 which asyncio needs and which reaches no other process. A process can set only its own limits; its signals, priorities
 and CPU settings reach neither its process group nor the namespace's first process, which are ours. A template's fork
-(see `guest/case_forks.py`) reaches only itself with them, so it can neither kill the template nor slow it down.
+(see `guest/forking.py`) reaches only itself with them, so it can neither kill the template nor slow it down.
 
 Where processes follow one another in the same namespaces, each reaches only itself, too (see `guest/sharing.py`).
 
