@@ -1,4 +1,4 @@
-"""How a zygote forks a completion's process and ends it with all that it started; a template does so once a test case."""
+"""How a zygote, or a template for each test case, forks a process and ends it with all that it started."""
 
 from __future__ import annotations
 

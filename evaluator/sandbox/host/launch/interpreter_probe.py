@@ -7,7 +7,7 @@ import os
 import select
 import signal
 import subprocess
-import time
+import tempfile
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -18,8 +18,11 @@ from evaluator.sandbox.host.launch.self_description import describe
 
 _OLDEST = (3, 11)
 _PATIENCE_S = 20.0
-_ANSWER_CAP = 256 * 1024
+_MOST_BLOCKS = 512
+"""Of 512 bytes (in some shells 1,024): more than any Python answers."""
 _SHOWN = 80
+_NOT_EXECUTABLE = 126
+"""How a shell ends that could not execute a file."""
 _EXAMPLE = "such as /usr/bin/python3"
 
 # Old versions can't compile the rest, so the version comes first.
@@ -71,6 +74,8 @@ def describe_interpreter(path: str, *, patience_s: float = _PATIENCE_S) -> Descr
     source = (resources.files("evaluator.sandbox.host.launch") / "self_description.py").read_text("utf-8")
     output, status = _output(path, ["-I", "-c", _BOOT, source], patience_s)
     last = output.rstrip().rpartition(b"\n")[2]
+    if status == _NOT_EXECUTABLE:
+        raise InterpreterError(path, f"it does not start; name an interpreter, {_EXAMPLE}")
     with contextlib.suppress(msgspec.MsgspecError):
         number = msgspec.json.decode(last, type=tuple[int, int, int])
         oldest = ".".join(map(str, _OLDEST))
@@ -106,43 +111,30 @@ def _require_program(path: str) -> None:
 
 def _output(path: str, arguments: list[str], patience_s: float) -> tuple[bytes, int]:
     """Its stdout, up to a cap, and its exit status. Leaves nothing behind that it started."""
-    try:
+    capped = ["/bin/sh", "-c", f'ulimit -f {_MOST_BLOCKS}; exec "$@"', "sh", path, *arguments]
+    with tempfile.TemporaryFile() as output:
         process = subprocess.Popen(
-            [path, *arguments],
+            capped,
             stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
+            stdout=output,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
             cwd="/",
         )
-    except OSError as error:
-        raise InterpreterError(path, f"it does not start ({error.strerror}); name an interpreter, {_EXAMPLE}") from None
-    assert process.stdout is not None
-    with process.stdout as pipe:
         try:
-            output = _read(process.pid, pipe.fileno(), time.monotonic() + patience_s)
+            _await_end(process.pid, patience_s)
         except TimeoutError:
             reason = f"it did not answer within {patience_s:g} s; name an interpreter that does, {_EXAMPLE}"
             raise InterpreterError(path, reason) from None
         finally:
             os.killpg(process.pid, signal.SIGKILL)  # it has not been waited for: the number is still its own
             process.wait()
-    return output, process.returncode
+        output.seek(0)
+        return output.read(), process.returncode
 
 
-def _read(process: int, stdout: int, deadline: float) -> bytes:
-    """Its output until it ends or exceeds the cap. Raises `TimeoutError`."""
-    output = b""
-    os.set_blocking(stdout, False)
+def _await_end(process: int, patience_s: float) -> None:
+    """Raises `TimeoutError`."""
     with os.fdopen(os.pidfd_open(process), "rb", buffering=0) as handle:
-        while len(output) < _ANSWER_CAP:
-            ready = select.select([stdout, handle.fileno()], [], [], max(0.0, deadline - time.monotonic()))[0]
-            if not ready:
-                raise TimeoutError
-            chunk = os.read(stdout, 65536) if stdout in ready else b""
-            output += chunk
-            if not chunk and handle.fileno() in ready:
-                return output
-            if not chunk:  # it has closed its output, but still runs
-                select.select([handle.fileno()], [], [], max(0.0, deadline - time.monotonic()))
-    return output
+        if not select.select([handle.fileno()], [], [], patience_s)[0]:
+            raise TimeoutError
