@@ -40,8 +40,8 @@ list(graded)
 DEAF = "import signal, threading, time\nfor n in (1, 2, 3, 15): signal.signal(n, signal.SIG_IGN)\n"
 NEVER_ENDING = {
     "a program that sleeps": ("stdin", "completion", "import time\ntime.sleep(600)"),
-    "a program that sleeps, from a template": ("stdin", "test", f"{DEAF}time.sleep(600)"),
-    "a program that spins, from a template": ("stdin", "test", "while True: pass"),
+    "a program that sleeps, in fresh processes": ("stdin", "test", f"{DEAF}time.sleep(600)"),
+    "a program that spins, in fresh processes": ("stdin", "test", "while True: pass"),
     "threads that spin": (
         "call",
         "completion",
@@ -52,8 +52,8 @@ NEVER_ENDING = {
 KILL, INT, TERM = signal.SIGKILL, signal.SIGINT, signal.SIGTERM
 ENDED: list[tuple[signal.Signals, str, str, set[Way]]] = [
     (KILL, "a program that sleeps", "", {Way.NAMESPACES}),
-    (KILL, "a program that sleeps, from a template", "", {Way.LANDLOCK}),
-    (KILL, "a program that spins, from a template", "", {Way.NAMESPACES}),
+    (KILL, "a program that sleeps, in fresh processes", "", {Way.LANDLOCK}),
+    (KILL, "a program that spins, in fresh processes", "", {Way.NAMESPACES}),
     (KILL, "threads that spin", "", set(Way)),
     (TERM, "threads that spin", "", {Way.LANDLOCK}),
     (KILL, "a program that sleeps", "at first", {Way.NAMESPACES}),

@@ -19,7 +19,6 @@ from evaluator.sandbox.host.launch.bubblewrap import bubblewrap
 from evaluator.workers.worker import Worker
 from tests.workers.processes import (
     WAITING,
-    children,
     descendants,
     descriptors,
     kill,
@@ -41,11 +40,6 @@ def way(request: pytest.FixtureRequest) -> Way:
     return way
 
 
-def templates() -> list[int]:
-    """Those that have forked a process for a test case."""
-    return [child for zygote in zygotes_below() for child in children(zygote) if children(child)]
-
-
 def bubblewraps() -> list[int]:
     """Both processes of each, one in the namespaces and one outside."""
     return [child for child in descendants(os.getpid()) if name_of(child) == "bwrap"]
@@ -54,8 +48,7 @@ def bubblewraps() -> list[int]:
 VICTIMS: dict[str, tuple[Callable[[], list[int]], Mode, Isolation]] = {
     "zygote of a call": (zygotes_below, Mode.CALL, "completion"),
     "zygote of a program": (zygotes_below, Mode.STDIN, "completion"),
-    "zygote of a template": (zygotes_below, Mode.STDIN, "test"),
-    "template": (templates, Mode.STDIN, "test"),
+    "zygote of fresh processes": (zygotes_below, Mode.STDIN, "test"),
     "bubblewrap": (bubblewraps, Mode.STDIN, "completion"),
 }
 

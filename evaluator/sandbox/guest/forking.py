@@ -1,4 +1,4 @@
-"""How a zygote, or a template for each test case, forks a process and ends it with all that it started."""
+"""How a zygote, or a test suite's template, forks a process and ends it with all that it started."""
 
 from __future__ import annotations
 

@@ -13,7 +13,6 @@ from evaluator.sandbox.guest import (
     channel,
     failures,
     folders,
-    forking,
     linux,
     new_processes,
     programs,
@@ -180,7 +179,7 @@ def _compiled(order: dict[str, Any]) -> tuple[CodeType, CodeType | None]:
     _write_source(name, source)
     try:
         preamble = None
-        if order["preamble"] and (order["header"] is None or order["forks"]):
+        if order["preamble"] and order["header"] is None:
             preamble = _compiled_preamble(order)
         return compile(source, name, "exec", dont_inherit=True), preamble
     except Exception as error:
@@ -216,13 +215,6 @@ def _run(
         parts.suites.serve(_CHANNEL, order, code, preamble, lambda given: _arrange_in_fork(given, confinement))
     elif code is None:
         raise LookupError
-    elif order["forks"]:
-
-        def run(descriptors: list[int]) -> None:
-            _arrange_in_fork(descriptors, confinement)
-            programs.serve(_CHANNEL, code, preamble, order["source"], None)
-
-        forking.serve_template(_CHANNEL, run)
     elif order["entry_point"] is None:
         program = _reusable(order, code)
         if program is None and order["header"]:

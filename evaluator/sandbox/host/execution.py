@@ -117,7 +117,7 @@ class Execution:
             self._used_s += used_s if outcomes else 0.0
             self._rest_s = wall_s - used_s
             if outcomes and child.ended is not None:
-                processes.release(outcomes[-1])
+                processes.release()
             elif len(outcomes) != len(given) or len(outcomes) == len(payloads) or outcomes[-1].status is Status.TIME:
                 processes.end()  # it has seen inputs whose time has not begun, or there are no more
         return outcomes
@@ -168,11 +168,11 @@ class Execution:
             self._used_s += outcome.wall_s
             self._rest_s = wall_s - outcome.wall_s
             if child.ended is not None:
-                processes.release(outcome)
+                processes.release()
         except CONNECTION_ERRORS as error:
             if not processes.zygote.out_of_memory():
                 raise processes.fault(error) from error
-            processes.zygote.kill()  # its template may be gone
+            processes.zygote.kill()
             outcome = self._not_loaded = Outcome(status=Status.MEMORY)
             mark_killed(outcome, self._setup.limits)
         if outcome.status is Status.NOT_LOADED:

@@ -1,4 +1,4 @@
-"""Makes the processes of one program: forks of a zygote, or of a template that has compiled the program."""
+"""Makes the processes of one program."""
 
 from __future__ import annotations
 
@@ -12,33 +12,26 @@ from evaluator.sandbox.host.limits.watch import LimitExceeded, LimitWatch, mark_
 from evaluator.sandbox.host.outcomes import REPORT_CAP, Outcome, Status, report, traceback_of
 from evaluator.sandbox.host.program import SPARE_TASKS, FaultError, ProgramSetup, program_order
 from evaluator.sandbox.host.wire import CONNECTION_ERRORS
-from evaluator.sandbox.host.zygotes import Template, Zygote
+from evaluator.sandbox.host.zygotes import Zygote
 
 _READY_S = 10.0
 """For a process to get ready, not counting the compiling of the program: more than a busy machine needs."""
 
 
 class Processes:
-    """Has one process at a time, `child`, and perhaps the template that it was forked from."""
+    """Has one process at a time, `child`."""
 
     def __init__(self, setup: ProgramSetup, zygotes: Callable[[bool], Zygote]) -> None:
         """`zygotes`: the zygote with shared namespaces or, for False, with new ones for each process."""
         self.setup = setup
-        self._zygotes = zygotes
-        self._forking = setup.forking
-        self._template: Template | None = None
         self.child: Child | None = None
-        self.zygote: Zygote
-        self._use_zygote(shared=setup.shared)
-
-    def _use_zygote(self, *, shared: bool) -> None:
-        self.zygote = self._zygotes(shared)
-        self.zygote.limit_memory(self.setup.limits.memory_mb)
+        self.zygote = zygotes(setup.shared)
+        self.zygote.limit_memory(setup.limits.memory_mb)
 
     @property
     def can_run_ahead(self) -> bool:
         """Whether the next process may be one that gets its inputs with the program."""
-        return self.setup.runs_ahead and self.child is None and self._forking != "always"
+        return self.setup.runs_ahead and self.child is None
 
     def take(self) -> Child:
         """A process that waits for its order. Raises `OSError`, `EOFError`, or `SilenceError`."""
@@ -50,24 +43,12 @@ class Processes:
 
         Raises `FaultError`, or what a connection raises.
         """
-        if self._template is None:
-            forks = self._forking == "always"
-            if forks and self.setup.shared:
-                self._use_zygote(shared=False)  # a template can't be in shared namespaces: it forks
-            child = self.child = self._forked(b"" if forks else stdin)
-            refused = self._compile(child, wall_s)
-            if refused is not None:
-                self._close_child()
-                return refused
-            if not forks:
-                return child
-            self._template, self.child = Template(child), None
-        template = self._template.child
-        child = self.child = Child.started(self._template, stdin)
-        child.compiled_s, template.compiled_s = template.compiled_s, 0.0
-        if template.refusals is not None:
-            child.attend(template.refusals)
-        return child
+        child = self.child = self._forked(stdin)
+        refused = self._compile(child, wall_s)
+        if refused is None:
+            return child
+        self.release()
+        return refused
 
     def _forked(self, stdin: bytes) -> Child:
         program = self.setup.program
@@ -91,7 +72,6 @@ class Processes:
         order = program_order(
             setup,
             ahead=inputs is not None,
-            forks=self._forking == "always",
             memory_counted=self.zygote.memory is not None,
         )
         together = [] if inputs is None else [(b"A", marshal.dumps(list(inputs), 2))]
@@ -130,33 +110,18 @@ class Processes:
         child.kill()  # raises if the zygote itself has ended
         return refused
 
-    def release(self, last: Outcome) -> None:
-        """Closes the process, which has ended; decides if the next input gets a new one or a fork of a template."""
-        self._close_child()
-        if self._template is None:
-            if self._forking == "once it ended" and last.status in (Status.ANSWERED, Status.RAISED):
-                self._forking = "always"
-        elif not self._template.usable:
-            self._template.close()
-            self._template = None
-            self._forking = "never"  # each template would be used once
-
-    def _close_child(self) -> None:
+    def release(self) -> None:
+        """Closes the process, which has ended. The next input gets a new one."""
         child, self.child = self.child, None
         if child is not None:
             child.close()
 
     def end(self) -> None:
         """Ends what runs, if need be with the zygote. The next input gets a new process."""
-        child, template = self.child, self._template
-        self.child = self._template = None
+        child, self.child = self.child, None
         ended = False
         try:
-            if template is not None:
-                with contextlib.closing(template):
-                    if child is not None:
-                        child.end()
-            elif child is not None:
+            if child is not None:
                 self.zygote.part_with(child)
             ended = True
         except CONNECTION_ERRORS:

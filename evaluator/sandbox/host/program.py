@@ -6,7 +6,6 @@ import ast
 import marshal
 import math
 from functools import lru_cache
-from typing import Literal
 
 import msgspec
 
@@ -137,8 +136,6 @@ def _is_constant(value: ast.expr) -> bool:
 
 _MIB = 2**20
 
-Forking = Literal["never", "once it ended", "always"]
-
 
 class ProgramSetup(msgspec.Struct, frozen=True, kw_only=True):
     """What holds for all processes of one program."""
@@ -152,8 +149,6 @@ class ProgramSetup(msgspec.Struct, frozen=True, kw_only=True):
     """The preamble as steps, where a process may run those that the program needs; None: it runs the preamble."""
     runs_ahead: bool
     """Whether inputs may be sent with the program."""
-    forking: Forking
-    """When each input gets a fork of a template: also once a run has ended the process that was for all inputs."""
     shared: bool
     """Whether processes follow one another in the zygote's own namespaces; else each gets new ones."""
     loopback: bool
@@ -175,19 +170,16 @@ def setup_for(program: Program, limits: Limits, way: Way, *, reuse: bool, severa
     alone = limits.processes == 0
     bare = suite is None and program.runner is None
     is_call = not bare or program.entry_point is not None
-    may_fork = several and alone and not is_call
-    uses_header = bare if is_call else may_fork and reuse
+    uses_header = bare and (is_call or (several and alone and reuse))
     header = header_of(program.preamble) if uses_header else None
     loopback = program.loopback and namespaces
-    forks = may_fork and not reuse
     return ProgramSetup(
         program=program,
         limits=limits,
         is_call=is_call,
         header=header,
         runs_ahead=reuse and alone and bare and (is_call or header is not None or not several),
-        forking="always" if forks else "once it ended" if may_fork else "never",
-        shared=namespaces and alone and bare and not (forks or loopback or program.system),
+        shared=namespaces and alone and bare and not (loopback or program.system),
         loopback=loopback,
         shares_files=suite is not None and not program.shares_process and "files" in suite.uses,
         reports_calls=(not namespaces and not own_folder.has_users()) or may_try(program.source),
@@ -199,11 +191,11 @@ SPARE_TASKS = 4
 """The process itself, its namespace's first process, and the threads that libraries start."""
 
 
-def program_order(setup: ProgramSetup, *, ahead: bool, forks: bool, memory_counted: bool) -> bytes:
-    """For a completion's process. `ahead`: inputs come with it. `forks`: it becomes a template."""
+def program_order(setup: ProgramSetup, *, ahead: bool, memory_counted: bool) -> bytes:
+    """For a completion's process. `ahead`: inputs come with it."""
     program = setup.program
     order = {
-        **confinement(setup.limits, memory_counted=memory_counted, forks=forks, spare_tasks=SPARE_TASKS),
+        **confinement(setup.limits, memory_counted=memory_counted, forks=False, spare_tasks=SPARE_TASKS),
         **_role(setup),
         "source": program.source,
         "entry_point": program.entry_point,

@@ -207,12 +207,6 @@ _ALLOWED_LEAF: _Leaf = ((_RETURN, 0, 0, _ALLOW),)
 _REFUSED_LEAF: _Leaf = ((_RETURN, 0, 0, _refuse(errno.EPERM)),)
 _REPORT = (_RETURN, 0, 0, _NOTIFY)
 _NO_SUCH_CALL: _Leaf = ((_RETURN, 0, 0, _refuse(errno.ENOSYS)),)
-_THREAD_REPORTED: _Leaf = (
-    (_LOAD, 0, 0, _ARGUMENTS),
-    (_JUMP_BITS, 0, 1, CLONE_THREAD),
-    _REPORT,
-    *_ALLOWED_LEAF,
-)
 _SOCKET_REPORTED: _Leaf = (
     (_LOAD, 0, 0, _ARGUMENTS),
     (_JUMP_EQUAL, 0, 1, 1),  # AF_UNIX: the C library asks a daemon for the names of users
@@ -356,13 +350,9 @@ def bpf_without_namespaces(*, reporting: bool = False, reports_threads: bool = F
 
 
 @cache
-def bpf_of_template_without_namespaces(*, reporting: bool = False, reports_threads: bool = False) -> bytes:
+def bpf_of_template_without_namespaces() -> bytes:
     """The same for a template: it may fork, and its forks may send signals to themselves."""
-    leaves = _leaves(processes=True) | _leaves_without_namespaces()
-    leaves = _reporting(leaves) if reporting else leaves
-    if reports_threads:
-        leaves |= {CLONE[_MACHINE]: _THREAD_REPORTED}
-    return _program(_runs(leaves, _REFUSED_LEAF))
+    return _program(_runs(_leaves(processes=True) | _leaves_without_namespaces(), _REFUSED_LEAF))
 
 
 @cache

@@ -199,9 +199,6 @@ def _in_own_folder(interpreter: Interpreter) -> _Launch:
             "completion": seccomp.bpf_without_namespaces(),
             "reporting completion": seccomp.bpf_without_namespaces(reporting=True, reports_threads=reports_threads),
             "template": seccomp.bpf_of_template_without_namespaces(),
-            "reporting template": seccomp.bpf_of_template_without_namespaces(
-                reporting=True, reports_threads=reports_threads
-            ),
             **seccomp.bpf_on_top(),
         },
     }

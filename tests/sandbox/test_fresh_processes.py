@@ -1,4 +1,4 @@
-"""A process for each test case of a program: forked from a template with the compiled program; none affects another."""
+"""A process for each test case of a program; none affects another."""
 
 import pytest
 
@@ -13,15 +13,6 @@ def test_each_test_case_has_its_own_process(program: Run) -> None:
     assert [word for word, _, _ in words] == ["a", "b", "c"]
     assert len({own for _, own, _ in words}) == 3
     assert len({parent for _, _, parent in words}) == 1
-
-
-def test_one_test_case_needs_no_template(sandbox: Sandbox) -> None:
-    """Its parent is the zygote, whose number is the same each time, and 0 from another namespace."""
-    parents = set()
-    for _ in range(2):
-        with sandbox.execute(Program(NUMBER), PATIENT, reuse=False, several=False) as execution:
-            parents.add(execution.run(b"a", wall_s=30).stdout.text().split()[2])
-    assert len(parents) == 1
 
 
 BETWEEN = {
