@@ -1,4 +1,7 @@
-"""How a zygote, or a test suite's template, forks a process and ends it with all that it started."""
+"""How a zygote, or a test suite's template, forks a process and ends it with all that it started.
+
+For completions with a test suite, 7 % on real sets, and others that need namespaces of their own.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A program's `sys.stdin`, `sys.stdout` and `sys.stderr`."""
+"""Loads a completion: runs its code with streams of its own, and finds the function to call."""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
 """Whether a program's process can run it again: a run leaves only state that `leftovers` can restore or compare.
 
+Asked for stdin programs alone; on real sets, of those with several tests, it said yes to all.
+
 It can if all that the program reaches is known here: it imports no module outside `HARMLESS` and gets none from
 another, uses none of the names in `_LASTING`, and sets no attribute of a global object. A header's name that it uses
 (see `header`) counts as its own import. A name that is missing from `HARMLESS` costs time, never a wrong verdict.

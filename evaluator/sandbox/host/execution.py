@@ -1,4 +1,4 @@
-"""One completion in the sandbox: it gets its inputs, together (see `together`) or one by one; an `Outcome` for each.
+"""One completion in the sandbox: its inputs go in, together (see `answers`) or one by one; for each comes an `Outcome`.
 
 The parent holds the clock, measures CPU time and memory itself, and kills the whole tree when a limit is exceeded. One
 by one, it sends input i+1 only after the answer to i. It uses the process's messages only for display and as candidate

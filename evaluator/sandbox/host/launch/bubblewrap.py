@@ -1,4 +1,7 @@
-"""The first way to start a zygote: in bubblewrap, with separate namespaces and a minimal read-only root."""
+"""The first way to start a zygote: in bubblewrap, with separate namespaces and a minimal read-only root.
+
+Taken wherever it can be proved, so nearly always.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
 """A control group for the memory of one worker's completions, if the kernel gives us one.
 
+Mostly for root, and in containers that may make groups; elsewhere `memory_use` counts alone.
+
 It counts what can't be measured from outside, such as files in memory that are mapped but not open, and it kills a
 process at once. A zygote enters it when it is warm, so its own memory is not counted; its children start in there. The
 limit is a completion's limit plus a margin: in most cases `watch` finds the excess before the kernel acts.

@@ -1,5 +1,7 @@
 """The second way to start a zygote, without user namespaces: as another user if we are root.
 
+For machines that allow no user namespaces; never chosen where the first way can be proved.
+
 Each worker has a folder among the system's temporary files; each completion gets a new folder in it.
 """
 
