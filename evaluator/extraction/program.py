@@ -41,10 +41,18 @@ import msgspec
 
 from evaluator.extraction import choice, unfenced
 from evaluator.extraction.choice import Extraction
-from evaluator.extraction.definitions import MAX_PARSED, called, defines, fits_and_parses, is_code, parses
-from evaluator.extraction.fences import Block, before_bare_fence, fenced_blocks, has_fence
-from evaluator.extraction.thinking import Region, has_thinking, without_thinking
+from evaluator.extraction.definitions import called, defines, fits_and_parses, is_code, parses
+from evaluator.extraction.fences import (
+    Block,
+    Region,
+    before_bare_fence,
+    fenced_blocks,
+    has_fence,
+    has_thinking,
+    without_thinking,
+)
 from evaluator.model import Kind, Mode, Task
+from evaluator.syntax import MAX_PARSED
 
 WHOLE = "the whole completion"
 _RETURN = re.compile(r"^return\b", re.MULTILINE)
