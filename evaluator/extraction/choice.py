@@ -49,12 +49,6 @@ def that_defines(blocks: Sequence[Block], name: str) -> Extraction | None:
     return _joined(_with_what_it_needs(block, blocks), blocks, f"the last that defines {name}")
 
 
-def likeliest(blocks: Sequence[Block]) -> Extraction:
-    """The last block that is Python, where none defines what is called."""
-    block, why = _last_likely(blocks)
-    return _joined(_with_what_it_needs(block, blocks), blocks, why)
-
-
 def tried(blocks: Sequence[Block]) -> list[Block]:
     """The blocks that may be parsed, from the last."""
     return list(blocks[: -_MOST_TRIED - 1 : -1])
@@ -110,16 +104,15 @@ def _rank(blocks: Sequence[Block]) -> int:
     return 2 * bool(_READS.search(code)) + bool(_PRINTS.search(code)) if acts(code) else 0
 
 
-def _last_likely(blocks: Sequence[Block]) -> tuple[Block, str]:
+def likeliest(blocks: Sequence[Block]) -> Extraction:
+    """The last block that is Python, where none defines what is called."""
     python = [block for block in blocks if block.python]
     untagged = [block for block in blocks if not block.python and not block.foreign]
-    for block in tried(python):
-        if parses(block.text):
-            return block, _WHY[0]
-    for block in tried(untagged):
-        if is_code(block.text):
-            return block, _WHY[0]
-    return (python or untagged or list(blocks))[-1], "the last"
+    parsing = (block for block in tried(python) if parses(block.text))
+    block = next(parsing, None) or next((block for block in tried(untagged) if is_code(block.text)), None)
+    why = _WHY[0] if block else "the last"
+    block = block or (python or untagged or list(blocks))[-1]
+    return _joined(_with_what_it_needs(block, blocks), blocks, why)
 
 
 # blocks that belong together
