@@ -51,15 +51,15 @@ class _Log:
         self._word = word.encode()
         self._cap = cap
         self._first = first
-        self._size = self._head = 0
-        self._over = False
-        """Whether the first steps are all there."""
         self._last: deque[bytes] = deque(maxlen=last)
+        self.clear()
 
     def clear(self) -> None:
+        """Begins anew."""
         self._cut(self._file, 0)
         self._size = self._head = 0
         self._over = False
+        """Whether the first steps are all there."""
         self._last.clear()
 
     def add(self, number: int, record: list[object]) -> None:
@@ -128,11 +128,9 @@ class _Tracer:
     def names_of(self, line: int) -> frozenset[str]:
         found = self._names.get(line)
         if found is None:
-            found = self._names[line] = frozenset(re.findall(r"[A-Za-z_]\w*", self._text(line)))
+            text = "".join(self.lines[line - 1 : line])
+            found = self._names[line] = frozenset(re.findall(r"[A-Za-z_]\w*", text))
         return found
-
-    def _text(self, line: int) -> str:
-        return self.lines[line - 1] if 0 < line <= len(self.lines) else ""
 
     def stored(self, code: CodeType) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The names that a module's, or a class's, code sets; the global names that code sets."""
