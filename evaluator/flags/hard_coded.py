@@ -68,8 +68,8 @@ class _Wanted(NamedTuple):
     """Whether the only reason to write it down is to know the answer."""
     tiny: bool
     """Whether it could be a base case: a small number, a letter."""
-    signs: tuple[tuple[str, ...], ...]
-    """Groups of pieces without white space; code with the pair has all pieces of at least one group."""
+    signs: tuple[str, ...]
+    """Pieces without white space that code with the pair has."""
 
 
 class _Pair(NamedTuple):
@@ -122,7 +122,7 @@ class Answers:
         squeezed = squeezed.replace('"', "'")
         seen = 0
         for wanted in self._wanted:
-            seen += any(all(piece in squeezed for piece in group) for group in wanted.signs)
+            seen += all(piece in squeezed for piece in wanted.signs)
             if seen == _FEWEST:
                 return True
         return False
@@ -163,30 +163,8 @@ def _wanted(test: int, given: Given, expected: object) -> _Wanted | None:
         words,
         certain,
         not (len(leaves) > 1 or long_text or any(abs(number) >= 10 for number in _numbers(leaves))),
-        ((_longest_run(given), _longest_run(expected)),) if certain or words else _signs_of_small(given, expected),
+        tuple(map(_longest_run, (given, expected) if certain else (*leaves, *answer))),
     )
-
-
-def _signs_of_small(given: Given, expected: object) -> tuple[tuple[str, ...], ...]:
-    """How code writes a pair of small values: with its colon, its comparison, its brackets."""
-    arguments = [_squeezed(argument) for argument in (given if isinstance(given, tuple) else (given.strip(),))]
-    whole = arguments[0] if len(arguments) == 1 else f"({','.join(arguments)})"
-    answer = _squeezed(expected.strip() if isinstance(given, str) and isinstance(expected, str) else expected)
-    bare = answer.strip("'")
-    return (
-        (f"{whole}:{bare}",),
-        (f"{whole}:{answer}",),
-        (f"=={whole}", bare),
-        (*(f"=={argument}" for argument in arguments), bare),
-        (f"({','.join(arguments)},{answer})",),
-        (f"({whole},{answer})",),
-        (f"case{whole}:", bare),
-        (f"[{whole}]={answer}",),
-    )
-
-
-def _squeezed(value: object) -> str:
-    return "".join(repr(value).split()).replace('"', "'")
 
 
 def _forms_of_arguments(given: tuple[object, ...]) -> list[str]:
