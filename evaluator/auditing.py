@@ -224,36 +224,8 @@ def _take(report: Audit, rollout: Rollout, grade: Grade) -> None:
 
 
 OURS: Final = "rollscope"
+_ALL: Final = (OURS, *EXTRACTORS)
 _NOTHING: Final = "it finds no code"
-
-
-class _Case:
-    """One rollout: what each extractor takes, and what that earns."""
-
-    def __init__(
-        self, task_id: str, sample_id: str, code: str | None, completion: str, *, expected: bool | None
-    ) -> None:
-        self.task_id, self.sample_id, self.expected_pass = task_id, sample_id, expected
-        codes = extracted_by_others(completion)
-        self.same = [name for name, found in codes.items() if _alike(found, code)]
-        self.others: dict[str, list[str]] = {}
-        """Extractors by the other code that they take."""
-        self.rewards: dict[str, float | None] = {}
-        self.reasons: dict[str, str] = {}
-        for name, found in codes.items():
-            if found is None and name not in self.same:
-                self.rewards[name], self.reasons[name] = 0.0, _NOTHING
-            elif name not in self.same:
-                self.others.setdefault(found or "", []).append(name)
-
-    def take(self, code: str, grade: Grade) -> None:
-        for name in self.others.pop(code):
-            self.rewards[name] = grade.reward
-            self.reasons[name] = grade.error or grade.verdict.value
-
-
-def _alike(found: str | None, code: str | None) -> bool:
-    return (found is not None and code is not None and found.strip() == code.strip()) or found is code is None
 
 
 def audit_extractors(
@@ -268,39 +240,35 @@ def audit_extractors(
     Only chat answers are compared: of a program or the rest of a prompt every extractor has to take all. Raises
     `SandboxUnavailable` where nothing can run.
     """
-    names = (OURS, *EXTRACTORS)
-    report = Audit(str(run.path), [Payer(name) for name in names])
+    report = Audit(str(run.path), [Payer(name) for name in _ALL])
     tasks = {task.task_id: task for task in run.tasks()}
-    running: dict[str, tuple[_Case, str]] = {}
+    running: dict[str, tuple[Differing, dict[str, list[str]], str]] = {}
+    """By number: a rollout, the other codes that are found in it and by which extractors, and the one that is run."""
     numbers = itertools.count()
 
-    def finish(case: _Case) -> None:
-        rewards = {name: case.rewards.get(name) for name in names}
-        report.add(Differing(case.task_id, case.sample_id, rewards, case.reasons, case.expected_pass))
-
     def to_run() -> Iterator[Rollout]:
-        for case, reward in _cases(run, limit, report):
-            for name in (OURS, *case.same):
-                case.rewards[name] = reward
-            if not case.others or case.task_id not in tasks:
-                finish(case)
+        for found, others in _chat_answers(run, limit, report):
+            if not others or found.task_id not in tasks:
+                report.add(found)
                 continue
-            for code in case.others:
+            for code in list(others):
                 number = str(next(numbers))
-                running[number] = case, code
-                yield Rollout(task_id=case.task_id, sample_id=number, completion=code, kind=Kind.FULL)
+                running[number] = found, others, code
+                yield Rollout(task_id=found.task_id, sample_id=number, completion=code, kind=Kind.FULL)
 
     for rollout, grade, _ in grade_all(tasks.values(), to_run(), audit_options(run), workers=workers):
-        case, code = running.pop(rollout.sample_id)
-        case.take(code, grade)
+        found, others, code = running.pop(rollout.sample_id)
+        for name in others.pop(code):
+            found.rewards[name], found.reasons[name] = grade.reward, grade.error or grade.verdict.value
         on_grade(grade)
-        if not case.others:
-            finish(case)
+        if not others:
+            report.add(found)
     report.differing.sort(key=lambda each: (each.task_id, each.sample_id))
     return report
 
 
-def _cases(run: Run, limit: int | None, report: Audit) -> Iterator[tuple[_Case, float | None]]:
+def _chat_answers(run: Run, limit: int | None, report: Audit) -> Iterator[tuple[Differing, dict[str, list[str]]]]:
+    """Rollouts with the rewards that are known; and what has to run: extractors by the code that they take."""
     with run.connect() as connection:
         rows = connection.execute(
             """SELECT task_id, sample_id, code, completion, kind, verdict, reward, expected_pass
@@ -309,8 +277,18 @@ def _cases(run: Run, limit: int | None, report: Audit) -> Iterator[tuple[_Case, 
         )
         while batch := rows.fetchmany(_BATCH):
             for task_id, sample_id, code, completion, kind, verdict, reward, expected in batch:
-                if kind == Kind.CHAT and Verdict(verdict).graded:
-                    yield _Case(task_id, sample_id, code, completion, expected=expected), reward
-                else:
+                if kind != Kind.CHAT or not Verdict(verdict).graded:
                     why = f"its text is of kind {kind}" if kind != Kind.CHAT else f"its verdict is {verdict}"
                     report.leave_out(why)
+                    continue
+                found = Differing(task_id, sample_id, dict.fromkeys(_ALL), {}, expected)
+                found.rewards[OURS] = reward
+                others: dict[str, list[str]] = {}
+                for name, theirs in extracted_by_others(completion).items():
+                    if theirs == code or (theirs is not None and code is not None and theirs.strip() == code.strip()):
+                        found.rewards[name] = reward
+                    elif theirs is None:
+                        found.rewards[name], found.reasons[name] = 0.0, _NOTHING
+                    else:
+                        others.setdefault(theirs, []).append(name)
+                yield found, others

@@ -1,4 +1,4 @@
-"""Do the references of a dataset pass their own tests?"""
+"""What is odd about a dataset's tasks before anything runs, and do their references pass their own tests?"""
 
 from __future__ import annotations
 
@@ -7,9 +7,36 @@ from itertools import chain
 from typing import Unpack
 
 from evaluator.api import grade_all
+from evaluator.given_tests import CARRIAGE_RETURNS
 from evaluator.graders import grader_or_refusal
+from evaluator.graders.cases.plans import plan_for
 from evaluator.model import Grade, Kind, Mode, Rollout, Task
 from evaluator.options import Given, Options, options_of
+from evaluator.suites.reading import UngradableError
+from evaluator.suites.reading.plan import SuitePlan, notes_on
+
+
+def lint(task: Task) -> Iterator[str]:
+    """One line for each oddity. Raises nothing."""
+    grader = grader_or_refusal(task, None)
+    refusal = grader.refusal(task)
+    if refusal is not None:
+        yield f"can't be graded: {refusal}"
+    elif grader.runs_code:
+        yield from _lint_tests(task)
+
+
+def _lint_tests(task: Task) -> Iterator[str]:
+    try:
+        plan = plan_for(task, None)
+    except UngradableError:
+        return
+    if isinstance(plan, SuitePlan) and plan.one_process is not None:
+        yield f"its grades are not verified: {plan.one_process}"
+    if task.mode in (Mode.ASSERT, Mode.UNITTEST):
+        yield from notes_on(task)
+    if task.mode is Mode.STDIN:
+        yield from (f"test {case.index}: {CARRIAGE_RETURNS}" for case in task.cases if "\r" in case.input)
 
 
 def reference_grades(

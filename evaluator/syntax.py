@@ -7,14 +7,24 @@ from __future__ import annotations
 import ast
 import builtins
 import contextlib
+import re
 import symtable
 import sys
 import threading
 import warnings
 from collections.abc import Iterator
+from functools import lru_cache
+from typing import Final
 
 NOT_PYTHON = (SyntaxError, ValueError, RecursionError, MemoryError)
 """What `parse` raises for a text that is not Python."""
+
+COMPLETION: Final = "<completion>"
+"""The filename of texts whose warnings, such as about `"\\d"`, are not ours to print."""
+MAX_PARSED: Final = 100_000
+"""Characters of a completion that are parsed."""
+# Set once: `catch_warnings` is not thread-safe.
+warnings.filterwarnings("ignore", module=re.escape(COMPLETION))
 
 _turn = threading.Lock()
 _TRIES = 3
@@ -35,12 +45,6 @@ def parse(source: str, filename: str = "<unknown>") -> ast.Module:
             except SystemError:
                 continue
         return ast.parse(source, filename)
-
-
-def names_in(source: str, filename: str) -> symtable.SymbolTable:
-    """`symtable.symtable` of a module, by one thread at a time, with the same exceptions as `parse`."""
-    with _alone():
-        return symtable.symtable(source, filename, "exec")
 
 
 @contextlib.contextmanager
@@ -64,17 +68,23 @@ def tree_of(source: str, filename: str = "<unknown>") -> ast.Module | None:
         return None
 
 
+def completion_tree(text: str) -> ast.Module | None:
+    """The syntax tree of a completion's text, not to be changed; None if it is not Python, or too long to know."""
+    return None if len(text) > MAX_PARSED else _completion_tree(text)
+
+
+@lru_cache(maxsize=4)
+def _completion_tree(text: str) -> ast.Module | None:
+    return tree_of(text, COMPLETION)
+
+
 def lines_of(source: str) -> list[str]:
     """The lines as Python's parser counts them: fewer characters end one than for `str.splitlines`."""
     return source.replace("\r\n", "\n").replace("\r", "\n").split("\n")
 
 
-_OF_NAMES = "<names>"
 BUILTINS = frozenset(dir(builtins))
 _OF_MODULE = frozenset(("__name__", "__file__", "__doc__", "__builtins__", "__annotations__", "__spec__"))
-
-# `"\\d"` in a text is not our user's mistake. Set once: `catch_warnings` is not thread-safe.
-warnings.filterwarnings("ignore", module=_OF_NAMES)
 
 
 class Scopes:
@@ -83,7 +93,8 @@ class Scopes:
     def __init__(self, source: str) -> None:
         """Raises `SyntaxError` if a name is used in contradictory ways."""
         try:
-            self._module = names_in(source, _OF_NAMES)
+            with _alone():
+                self._module = symtable.symtable(source, COMPLETION, "exec")
         except NOT_PYTHON as error:
             raise SyntaxError(str(error)) from None
 

@@ -65,12 +65,12 @@ def test_the_examples_work(tmp_path: Path) -> None:
         (tmp_path / path).write_text(code)
     edit(
         tmp_path / "evaluator/flags/__init__.py",
-        "_patches]",
-        "_patches, _sleeping]",
+        "reaching.FINDERS]",
+        "reaching.FINDERS, sleeping.FINDER]",
         '"ctypes",',
         '"ctypes", "sleeps",',
     )
-    edit(tmp_path / "evaluator/flags/__init__.py", "import _escapes,", "import _sleeping, _escapes,")
+    edit(tmp_path / "evaluator/flags/__init__.py", "import reaching", "import reaching, sleeping")
     edit(tmp_path / "dashboard/state.py", '"rewards": "Rewards",', '"rewards": "Rewards", "models": "Models",')
     (tmp_path / "r.jsonl").write_text('{"riddle": "what", "guess": "that"}\n')
     environment = os.environ | {"ROLLSCOPE_OPEN": json.dumps({"runs": [str(tmp_path / "data/example.run")]})}

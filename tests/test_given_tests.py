@@ -8,9 +8,9 @@ from evaluator import long_numbers
 from evaluator.formats import contests, nemo_gym
 from evaluator.formats.tests_alone import task_from
 from evaluator.given_tests import About, cases_from
-from evaluator.graders.lint import lint
 from evaluator.model import Mode, Rollout, Task, TestCase
 from evaluator.options import Options
+from evaluator.references import lint
 from evaluator.sandbox import Sandbox
 from evaluator.workers.worker import Worker
 

@@ -10,9 +10,8 @@ from evaluator.commands.failure import CommandError, Exit
 from evaluator.commands.given_files import preamble_text
 from evaluator.commands.tables import counted, new_table, print_json, print_table
 from evaluator.formats import Problem, load_tasks
-from evaluator.graders.lint import lint
 from evaluator.model import Task
-from evaluator.references import fault_of, reference_grades
+from evaluator.references import fault_of, lint, reference_grades
 
 
 class Finding(NamedTuple):

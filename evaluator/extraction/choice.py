@@ -5,23 +5,21 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Sequence
-from functools import lru_cache
-from typing import NamedTuple
 
 import msgspec
 
 from evaluator.extraction.definitions import (
-    MAX_PARSED,
     acts,
     binds,
     defines_by_statement,
     fits_and_parses,
     is_code,
+    names_of,
     parses,
 )
 from evaluator.extraction.fences import Block
 from evaluator.model import Kind
-from evaluator.syntax import Scopes
+from evaluator.syntax import MAX_PARSED
 
 ONLY_BLOCK = "the only block"
 _MOST_TRIED = 8
@@ -49,12 +47,6 @@ def that_defines(blocks: Sequence[Block], name: str) -> Extraction | None:
     if block is None:
         return None
     return _joined(_with_what_it_needs(block, blocks), blocks, f"the last that defines {name}")
-
-
-def likeliest(blocks: Sequence[Block]) -> Extraction:
-    """The last block that is Python, where none defines what is called."""
-    block, why = _last_likely(blocks)
-    return _joined(_with_what_it_needs(block, blocks), blocks, why)
 
 
 def tried(blocks: Sequence[Block]) -> list[Block]:
@@ -112,16 +104,15 @@ def _rank(blocks: Sequence[Block]) -> int:
     return 2 * bool(_READS.search(code)) + bool(_PRINTS.search(code)) if acts(code) else 0
 
 
-def _last_likely(blocks: Sequence[Block]) -> tuple[Block, str]:
+def likeliest(blocks: Sequence[Block]) -> Extraction:
+    """The last block that is Python, where none defines what is called."""
     python = [block for block in blocks if block.python]
     untagged = [block for block in blocks if not block.python and not block.foreign]
-    for block in tried(python):
-        if parses(block.text):
-            return block, _WHY[0]
-    for block in tried(untagged):
-        if is_code(block.text):
-            return block, _WHY[0]
-    return (python or untagged or list(blocks))[-1], "the last"
+    parsing = (block for block in tried(python) if parses(block.text))
+    block = next(parsing, None) or next((block for block in tried(untagged) if is_code(block.text)), None)
+    why = _WHY[0] if block else "the last"
+    block = block or (python or untagged or list(blocks))[-1]
+    return _joined(_with_what_it_needs(block, blocks), blocks, why)
 
 
 # blocks that belong together
@@ -132,7 +123,7 @@ def _with_what_it_needs(block: Block, blocks: Sequence[Block]) -> list[Block]:
 
     Of several that define a name the last one before the block counts, else the first one after it.
     """
-    needed = _names(_dedented(block)).free
+    needed = names_of(_dedented(block)).free
     if not needed or len(blocks) == 1:
         return [block]
     others = [each for each in tried(blocks) if each is not block and not each.foreign]
@@ -141,31 +132,13 @@ def _with_what_it_needs(block: Block, blocks: Sequence[Block]) -> list[Block]:
     members, looked_for = [block], set(needed)
     while looked_for:
         name = looked_for.pop()
-        if any(name in _names(_dedented(member)).defined for member in members):
+        if any(name in names_of(_dedented(member)).defined for member in members):
             continue
-        found = next((each for each in nearest if name in _names(_dedented(each)).defined), None)
+        found = next((each for each in nearest if name in names_of(_dedented(each)).defined), None)
         if found is not None:
             members.append(found)
-            looked_for |= _names(_dedented(found)).free
+            looked_for |= names_of(_dedented(found)).free
     return sorted(members, key=lambda each: each.line)
-
-
-class _Names(NamedTuple):
-    """What a block defines, and what it uses without defining it."""
-
-    defined: frozenset[str]
-    free: frozenset[str]
-
-
-@lru_cache(maxsize=64)
-def _names(text: str) -> _Names:
-    if not fits_and_parses(text):
-        return _Names(frozenset(), frozenset())
-    try:
-        scopes = Scopes(text)
-    except SyntaxError:
-        return _Names(frozenset(), frozenset())
-    return _Names(scopes.defined(), scopes.free())
 
 
 def _joined(members: Sequence[Block], blocks: Sequence[Block], why: str) -> Extraction:

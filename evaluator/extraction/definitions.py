@@ -4,26 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
-import warnings
-from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from evaluator import syntax
 from evaluator.model import Mode, Task
+from evaluator.syntax import MAX_PARSED, Scopes, completion_tree
 
-MAX_PARSED = 100_000
-"""Characters; a longer text is not parsed, and counts as Python if it defines the entry point."""
-
-FILENAME = "<completion>"
-_TARGETS = re.compile(r"^(?:import|from)\b[^\n]*|^[^\s=#][^\n=]*(?==(?!=))", re.MULTILINE)
-"""What may bind several names: `from m import g as f`, and the left side of `f, g = ...`."""
 _SOLUTION = re.compile(r"^class[ \t]+Solution\b", re.MULTILINE)
-_NESTING = (ast.If, ast.Try, ast.With, ast.For, ast.While)
-
-# Parsing a completion must not print its warnings (such as an invalid escape) as if they were ours.
-for _category in (SyntaxWarning, DeprecationWarning):
-    warnings.filterwarnings("ignore", category=_category, module=re.escape(FILENAME))
 
 
 class _Patterns(NamedTuple):
@@ -61,68 +48,51 @@ def binds(text: str, name: str) -> bool:
     patterns = _patterns(name)
     if patterns.assignment.search(text):
         return True
-    if not any(patterns.word.search(found.group()) for found in _TARGETS.finditer(text)):
-        return False
-    tree = _tree(text)
-    return tree is not None and any(name in _bound(node) for node in _run_at_once(tree.body))
-
-
-def _bound(statement: ast.stmt) -> set[str]:
-    match statement:
-        case ast.Import() | ast.ImportFrom():
-            return {alias.asname or alias.name.partition(".")[0] for alias in statement.names}
-        case ast.Assign(targets=targets):
-            return {node.id for each in targets for node in ast.walk(each) if isinstance(node, ast.Name)}
-    return set()
+    return patterns.word.search(text) is not None and name in names_of(text).defined
 
 
 def defines_by_statement(text: str, name: str) -> bool:
-    """Whether a `def` or `class` at the top level does, or a method of `class Solution`."""
+    """Whether a `def` or `class` at the top level does, or in an `if` or `try` there, or a method of `Solution`."""
     patterns = _patterns(name)
     if patterns.top.search(text):
         return True
     if patterns.inner.search(text) is None:
         return False
-    return _SOLUTION.search(text) is not None or _defines_when_run(text, name)
+    return _SOLUTION.search(text) is not None or name in names_of(text).defined
 
 
-def _defines_when_run(text: str, name: str) -> bool:
-    """Whether a function is defined inside a statement such as `if` or `try` at the top."""
-    tree = _tree(text)
-    return tree is not None and any(
-        isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == name
-        for node in _run_at_once(tree.body)
-    )
+class Names(NamedTuple):
+    """What a text defines at its top level, and what it uses without defining it."""
+
+    defined: frozenset[str] = frozenset()
+    free: frozenset[str] = frozenset()
 
 
-def _run_at_once(statements: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
-    waiting = list(statements)
-    while waiting:
-        statement = waiting.pop()
-        yield statement
-        if isinstance(statement, _NESTING):
-            waiting.extend(node for node in ast.iter_child_nodes(statement) if isinstance(node, ast.stmt))
-        if isinstance(statement, ast.Try):
-            waiting.extend(node for handler in statement.handlers for node in handler.body)
-
-
-def _tree(text: str) -> ast.Module | None:
-    return None if len(text) > MAX_PARSED else syntax.tree_of(text, FILENAME)
+@lru_cache(maxsize=64)
+def names_of(text: str) -> Names:
+    """Its names; none if it is not Python, or too long to know."""
+    if not fits_and_parses(text):
+        return Names()
+    try:
+        scopes = Scopes(text)
+    except SyntaxError:
+        return Names()
+    return Names(scopes.defined(), scopes.free())
 
 
 def parses(text: str) -> bool:
     """Whether it is Python; a text that is too long to look counts as such."""
-    return len(text) > MAX_PARSED or _tree(text) is not None
+    return len(text) > MAX_PARSED or fits_and_parses(text)
 
 
 def fits_and_parses(text: str) -> bool:
     """Whether it is Python, and not too long to know."""
-    return _tree(text) is not None
+    return completion_tree(text) is not None
 
 
 def is_code(text: str) -> bool:
     """Whether a text parses and is more than names and values, unlike an English word or an output."""
-    tree = _tree(text)
+    tree = completion_tree(text)
     return len(text) > MAX_PARSED if tree is None else any(not _is_value(node) for node in tree.body)
 
 
@@ -134,7 +104,7 @@ def _is_value(node: ast.stmt) -> bool:
 
 def acts(text: str) -> bool:
     """Whether it does something when it is run, besides defining functions, classes and constants."""
-    tree = _tree(text)
+    tree = completion_tree(text)
     return tree is not None and any(not _defines_alone(node) for node in tree.body)
 
 

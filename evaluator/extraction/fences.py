@@ -1,4 +1,4 @@
-"""Finds the fenced code blocks of a chat answer, as models write them.
+"""Finds the fenced code blocks of a chat answer, as models write them, and the thinking before it.
 
 The rules are CommonMark's, relaxed where models break them: an opening fence may follow text on its line; a closing
 one may be at the end of a line of code, have a comment after it or be missing; a tagged fence inside an open block
@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import NamedTuple
 
+from evaluator.extraction.definitions import fits_and_parses
+
 PYTHON_TAGS = frozenset(("python", "py", "python3", "py3", "python2", "ipython", "ipython3", "sage"))
 _MARKDOWN_TAGS = frozenset(("markdown", "md"))
 # fmt: off
@@ -26,14 +28,14 @@ _FOREIGN_TAGS = frozenset((
     "pycon", "python-repl", "doctest", "traceback", "error", "none",
 ))
 # fmt: on
+_LINE = re.compile(r"^([^\n]*?)(```+|~~~+)([^\n]*)", re.MULTILINE)
 _LIST_MARKER = re.compile(r"[ \t]*(?:[-*+]|[0-9]{1,9}[.)])[ \t]+")
 _WORD = re.compile(r"[\w+#.{}:=/-]+")
 _OPENING_INFO = re.compile(r"\.?\w|\{")
 """The start of a language tag: `python`, `{.python}`."""
-_MARKERS = ("```", "~~~")
 _MOST_FENCES = 10_000
-_MOST_FENCES_TO_LOOSEN = 2000
-"""With more fences than this, misplaced closing fences are not searched for: it could take a pass for each fence."""
+_MOST_INSIDE = 20
+"""Fences inside a block, such as those in a docstring, that are looked at for the one that closes it."""
 
 
 class Block(NamedTuple):
@@ -62,22 +64,14 @@ class _Fence(NamedTuple):
     mark: int
     end: int
     line: int
-    char: str
-    marks: int
+    marks: str
     indent: int
     leads: bool
     """Only white space or a list marker comes before it."""
     info: str
-
-    @property
-    def tag(self) -> str:
-        word = _WORD.match(self.info)
-        return word.group().strip("{}.").partition(":")[0].lower() if word else ""
-
-    @property
-    def inline(self) -> bool:
-        """Whether the block begins and ends on this line."""
-        return self.char in self.info
+    tag: str
+    inline: bool
+    """Whether the block begins and ends on this line."""
 
     @property
     def bare(self) -> bool:
@@ -87,16 +81,12 @@ class _Fence(NamedTuple):
     def opens(self) -> bool:
         if self.inline:
             return False
-        return self.leads or (self.char == "`" and (not self.info or self.tag in PYTHON_TAGS))
-
-    def closes(self, opening: _Fence) -> bool:
-        return self.bare and self.char == opening.char and self.marks >= opening.marks
+        return self.leads or (self.marks[0] == "`" and (not self.info or self.tag in PYTHON_TAGS))
 
     def starts_anew(self, opening: _Fence) -> bool:
         """Whether this is the opening fence of another block, so that the open one has no closing fence."""
-        one_word = bool(self.info) and self.tag != "" and len(self.info.split()) == 1
-        near = self.indent <= opening.indent + 3
-        return self.leads and one_word and near and self.char == opening.char and self.marks >= opening.marks
+        one_word = self.tag != "" and len(self.info.split()) == 1
+        return self.leads and one_word and self.indent <= opening.indent + 3 and self.marks.startswith(opening.marks)
 
 
 def has_fence(text: str) -> bool:
@@ -122,39 +112,23 @@ def fenced_blocks(text: str, first_line: int = 1) -> list[Block]:
 
 
 def _fences(text: str, line: int) -> Iterator[_Fence]:
-    position = 0
-    ahead = {marker: text.find(marker) for marker in _MARKERS}
-    while True:
-        for marker, at in ahead.items():
-            if 0 <= at < position:
-                ahead[marker] = text.find(marker, position)
-        mark = min((at for at in ahead.values() if at >= 0), default=-1)
-        if mark < 0:
-            return
-        start = text.rfind("\n", position, mark) + 1 or position
-        line += text.count("\n", position, start)
-        end = text.find("\n", mark)
-        end = len(text) if end < 0 else end
-        fence = _fence_at(text, start, mark, end, line)
-        if fence.leads or fence.char == "`":
-            yield fence
-        position = end
-
-
-def _fence_at(text: str, start: int, mark: int, end: int, line: int) -> _Fence:
-    before, after = text[start:mark], text[mark:end]
-    if before.startswith("\n"):  # the line feed of the line before
-        start, line, before = start + 1, line + 1, before[1:]
-    char = after[0]
-    info = after.lstrip(char)
-    blank = not before.strip(" \t")
-    leads = blank or _LIST_MARKER.fullmatch(before) is not None
-    indent = len(before) if leads else len(before) - len(before.lstrip(" \t"))
-    return _Fence(start, mark, end, line, char, len(after) - len(info), indent, leads, info.strip())
+    if "```" not in text and "~~~" not in text:
+        return
+    counted = 0
+    for found in _LINE.finditer(text):
+        before, marks, info = found[1], found[2], found[3].strip()
+        line += text.count("\n", counted, found.start())
+        counted = found.start()
+        leads = not before.strip(" \t") or _LIST_MARKER.fullmatch(before) is not None
+        if leads or marks[0] == "`":
+            indent = len(before) if leads else len(before) - len(before.lstrip(" \t"))
+            word = _WORD.match(info)
+            tag = word.group().strip("{}.").partition(":")[0].lower() if word else ""
+            inline = marks[0] in info
+            yield _Fence(counted, found.start(2), found.end(), line, marks, indent, leads, info, tag, inline)
 
 
 def _paired(text: str, fences: list[_Fence]) -> Iterator[Block]:
-    loosens = len(fences) <= _MOST_FENCES_TO_LOOSEN
     number = 0
     while number < len(fences):
         opening = fences[number]
@@ -162,27 +136,24 @@ def _paired(text: str, fences: list[_Fence]) -> Iterator[Block]:
         if opening.inline:
             yield _one_line(opening)
         elif opening.opens() and opening.tag not in _MARKDOWN_TAGS:
-            end, number = _end_of(text, fences, number, opening, loosens)
+            end, number = _end_of(text, fences, number, opening)
             yield _block(text, opening, end)
 
 
-def _end_of(text: str, fences: list[_Fence], number: int, opening: _Fence, loosens: bool) -> tuple[int, int]:
+def _end_of(text: str, fences: list[_Fence], number: int, opening: _Fence) -> tuple[int, int]:
     """Where the block ends, and the number of the next fence. A fence in a string in triple quotes is code."""
     misplaced: tuple[int, int] | None = None
     quotes, counted = 0, opening.end
-    for at in range(number, len(fences)):
-        fence = fences[at]
-        if fence.closes(opening):
-            end = (fence.mark if not fence.leads else fence.start, at + 1)
-            quotes, counted = quotes + _triple_quotes(text, counted, end[0]), end[0]
-            if (not fence.leads or fence.indent <= opening.indent + 3) and (quotes % 2 == 0 or not loosens):
-                return end
-            misplaced = misplaced or end
+    for at, fence in enumerate(fences[number : number + _MOST_INSIDE], number):
+        if fence.bare and fence.marks.startswith(opening.marks):
+            end = fence.start if fence.leads else fence.mark
+            quotes, counted = quotes + _triple_quotes(text, counted, end), end
+            if (not fence.leads or fence.indent <= opening.indent + 3) and quotes % 2 == 0:
+                return end, at + 1
+            misplaced = misplaced or (end, at + 1)
         elif fence.starts_anew(opening):
             return misplaced or (fence.start, at)
-    if misplaced and loosens:
-        return misplaced
-    return len(text), len(fences)
+    return misplaced or (len(text), len(fences))
 
 
 def _triple_quotes(text: str, start: int, end: int) -> int:
@@ -201,8 +172,61 @@ def _unindented(row: str, most: int) -> str:
 
 
 def _one_line(fence: _Fence) -> Block:
-    content = fence.info.partition(fence.char * 3)[0]
+    content = fence.info.partition(fence.marks[:3])[0]
     word, _, rest = content.partition(" ")
     if word.lower() in PYTHON_TAGS:
         return Block(rest, fence.line, word.lower())
     return Block(content, fence.line, "")
+
+
+# Thinking: `<think>...</think>`, also with only the closing tag
+
+_OPEN = re.compile(r"^[ \t]*<think(?:ing)?>", re.MULTILINE | re.IGNORECASE)
+_CLOSE = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
+_ORPHAN_CLOSE = re.compile(r"^[ \t]*</think(?:ing)?>|</think(?:ing)?>[ \t]*$", re.MULTILINE | re.IGNORECASE)
+_MOST_LOOKED_AT = 8
+"""Blocks that may have a tag in their code; each may take a parse."""
+
+
+class Region(NamedTuple):
+    """A part of the completion's text, and the line on which it begins."""
+
+    text: str
+    line: int
+
+
+def has_thinking(text: str) -> bool:
+    """Whether a tag may be there; it may be a part of code, too."""
+    return bool(_OPEN.search(text) or _ORPHAN_CLOSE.search(text))
+
+
+def without_thinking(text: str) -> tuple[list[Region], Region | None]:
+    """The parts outside thinking sections, and the section without an end, if any."""
+    seen = _without_tags_in_code(text) if has_thinking(text) else text
+    opening, orphan = _OPEN.search(seen), _ORPHAN_CLOSE.search(seen)
+    position = 0
+    if orphan and (opening is None or orphan.start() < opening.start()):
+        position = orphan.end()
+        opening = _OPEN.search(seen, position)
+    regions: list[Region] = []
+    line = 1 + text.count("\n", 0, position)
+    while opening:
+        regions.append(Region(text[position : opening.start()], line))
+        line += text.count("\n", position, opening.start())
+        closing = _CLOSE.search(text, opening.end())
+        if closing is None:
+            return regions, Region(text[opening.end() :], line)
+        line += text.count("\n", opening.start(), closing.end())
+        position = closing.end()
+        opening = _OPEN.search(seen, position)
+    return [*regions, Region(text[position:], line)], None
+
+
+def _without_tags_in_code(text: str) -> str:
+    """As long a text without the tags in fenced blocks that parse as they are: these are in a comment or a string."""
+    lines = text.split("\n")
+    for block in islice(reversed(fenced_blocks(text)), _MOST_LOOKED_AT):
+        if "think" in block.text.lower() and fits_and_parses(block.text):
+            for number in range(block.line - 1, block.line + block.text.count("\n")):
+                lines[number] = lines[number].replace("<", " ")
+    return "\n".join(lines)

@@ -41,10 +41,18 @@ import msgspec
 
 from evaluator.extraction import choice, unfenced
 from evaluator.extraction.choice import Extraction
-from evaluator.extraction.definitions import MAX_PARSED, called, defines, fits_and_parses, is_code, parses
-from evaluator.extraction.fences import Block, before_bare_fence, fenced_blocks, has_fence
-from evaluator.extraction.thinking import Region, has_thinking, without_thinking
+from evaluator.extraction.definitions import called, defines, fits_and_parses, is_code, parses
+from evaluator.extraction.fences import (
+    Block,
+    Region,
+    before_bare_fence,
+    fenced_blocks,
+    has_fence,
+    has_thinking,
+    without_thinking,
+)
 from evaluator.model import Kind, Mode, Task
+from evaluator.syntax import MAX_PARSED
 
 WHOLE = "the whole completion"
 _RETURN = re.compile(r"^return\b", re.MULTILINE)
@@ -91,16 +99,12 @@ def _detected(text: str, task: Task, unfinished_thinking: bool) -> Extraction:
         return _whole(text)
     if looks_like_chat:
         return _from_chat(text, task, unfinished_thinking)
-    continued = None
+    found = None
     if prompt and name is not None and not marked and not defines(text, name) and defines(prompt + text, name):
-        continued = _continued(prompt, text, task)
-    if continued is not None:
-        return continued
-    found = _without_fence(Region(text, 1), task)
-    if found is not None:
-        return found
+        found = _continued(prompt, text, task)
+    found = found or _without_fence(Region(text, 1), task)
     is_whole = (is_python and is_code(text)) or unfenced.looks_like_code(text)
-    return _whole(text) if is_whole else _text_alone(text, task)
+    return found or (_whole(text) if is_whole else _text_alone(text, task))
 
 
 def _text_alone(text: str, task: Task) -> Extraction:
@@ -121,11 +125,10 @@ def _from_continuation(text: str, task: Task) -> Extraction:
         before = re.split(r"^[ \t]*(?:```|~~~)", text, maxsplit=1, flags=re.MULTILINE)[0]
         blocks = fenced_blocks(text)
         if before.strip():
-            return _after_prompt(prompt, before, Kind.CONTINUATION, "the text before the fence")
+            return _after_prompt(prompt, before, "the text before the fence")
         if blocks:
             return _block_after_prompt(prompt, blocks[0], Kind.CONTINUATION)
-    whole = _after_prompt(prompt, text + _with_line_feeds(task.suffix), Kind.CONTINUATION)
-    return _continued(prompt, text, task) or whole
+    return _continued(prompt, text, task) or _after_prompt(prompt, text + _with_line_feeds(task.suffix))
 
 
 def _continued(prompt: str, text: str, task: Task) -> Extraction | None:
@@ -134,28 +137,21 @@ def _continued(prompt: str, text: str, task: Task) -> Extraction | None:
     if suffix:
         wholes = (text + suffix, f"{text}\n{suffix}")
         fitting = next((whole for whole in wholes if parses(prompt + whole)), None)
-        return _after_prompt(prompt, fitting, Kind.CONTINUATION, "the completion and the suffix") if fitting else None
+        return _after_prompt(prompt, fitting, "the completion and the suffix") if fitting else None
     if parses(prompt + text):
-        return _after_prompt(prompt, text, Kind.CONTINUATION)
+        return _after_prompt(prompt, text)
     if len(prompt) + len(text) > MAX_PARSED:
         return None
     if not prompt.endswith("\n"):
         return _continued(prompt + "\n", text, task)
     indented = _as_the_prompt(prompt, text)
     if indented != text and parses(prompt + indented):
-        return _after_prompt(
-            prompt, indented, Kind.CONTINUATION, "the completion with its first line's indentation repaired"
-        )
+        return _after_prompt(prompt, indented, "the completion with its first line's indentation repaired")
     for whole in (text, indented):
         kept = unfenced.whole_statements(prompt + whole)[len(prompt) :]
         if kept.strip() and not (name and defines(whole, name) and not defines(kept, name)):
-            lines = kept.rstrip("\n").count("\n") + 1
-            return _after_prompt(
-                prompt,
-                kept,
-                Kind.CONTINUATION,
-                f"the completion up to line {lines}, where its last whole statement ends",
-            )
+            last = kept.rstrip("\n").count("\n") + 1
+            return _after_prompt(prompt, kept, f"the completion up to line {last}, where its last whole statement ends")
     return None
 
 
@@ -168,17 +164,16 @@ def _as_the_prompt(prompt: str, text: str) -> str:
     return text[:ahead] + " " * wanted + first.lstrip(" ") if wanted and abs(wanted - has) == 1 else text
 
 
-def _after_prompt(prompt: str, text: str, kind: Kind, which: str = "the completion") -> Extraction:
-    return Extraction(
-        prompt + text, kind, -prompt.count("\n"), extracted_from=f"the prompt and {which}" if prompt else which
-    )
+def _after_prompt(prompt: str, text: str, which: str = "the completion", kind: Kind = Kind.CONTINUATION) -> Extraction:
+    where = f"the prompt and {which}" if prompt else which
+    return Extraction(prompt + text, kind, -prompt.count("\n"), extracted_from=where)
 
 
 def _block_after_prompt(prompt: str, block: Block, kind: Kind) -> Extraction:
     """A block right after the prompt. Blank lines replace the text before it, so that line numbers stay right."""
     if prompt and not prompt.endswith("\n"):
         prompt += "\n"
-    return _after_prompt(prompt, "\n" * (block.line - 1) + block.text, kind, "a block with its function's body")
+    return _after_prompt(prompt, "\n" * (block.line - 1) + block.text, "a block with its function's body", kind)
 
 
 # chat
@@ -190,26 +185,19 @@ def _from_chat(text: str, task: Task, unfinished_thinking: bool) -> Extraction:
     if blocks:
         return _from_blocks(blocks, task)
     found = _bare_code(answer, task)
-    if found is not None:
-        return found
     thoughts = fenced_blocks(unfinished.text, unfinished.line) if unfinished and unfinished_thinking else []
-    if thoughts:
+    if found is None and thoughts:
         found = _from_blocks(thoughts, task)
         return msgspec.structs.replace(found, extracted_from=f"its unfinished thinking: {found.extracted_from}")
-    return Extraction(None, Kind.CHAT, 0, _why_nothing(answer, unfinished))
+    return found or Extraction(None, Kind.CHAT, 0, _why_nothing(answer, unfinished))
 
 
 def _from_blocks(blocks: Sequence[Block], task: Task) -> Extraction:
     name = called(task)
     if name is None:
         return choice.program(blocks) if task.mode is Mode.STDIN else choice.likeliest(blocks)
-    chosen = choice.that_defines(blocks, name)
-    if chosen is None:
-        bodies = (_as_body(block, task, name) for block in choice.tried(blocks) if not block.foreign)
-        body = next((body for body in bodies if body), None)
-        if body:
-            return body
-    return chosen or choice.likeliest(blocks)
+    bodies = (_as_body(block, task, name) for block in choice.tried(blocks) if not block.foreign)
+    return choice.that_defines(blocks, name) or next(filter(None, bodies), None) or choice.likeliest(blocks)
 
 
 def _blocks(region: Region) -> list[Block]:
@@ -252,10 +240,8 @@ def _bare_code(regions: Sequence[Region], task: Task) -> Extraction | None:
         return None
     name = called(task)
     as_block = Block(region.text.removeprefix("\n"), region.line + region.text.startswith("\n"), "")
-    if name is not None and not defines(region.text, name):
-        body = _as_body(as_block, task, name)
-        if body:
-            return body
+    if name is not None and not defines(region.text, name) and (body := _as_body(as_block, task, name)):
+        return body
     if is_code(as_block.text) and not unfenced.has_marks(region.text):
         return choice.likeliest([as_block])
     return _without_fence(region, task)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 import re
 
-from evaluator import syntax
-from evaluator.extraction.definitions import FILENAME, MAX_PARSED, is_code
+from evaluator.extraction.definitions import is_code
 from evaluator.extraction.fences import PYTHON_TAGS, Block
+from evaluator.syntax import COMPLETION, MAX_PARSED, NOT_PYTHON, completion_tree, parse
 
 _MOST_TRIED = 8
 _LATEX = "lstlisting|verbatim|minted|code|python"
@@ -81,10 +81,9 @@ def between_marks(text: str) -> tuple[str, int] | None:
 
 
 def _literal(text: str) -> str:
-    if text.strip()[0] not in "'\"" or len(text) > MAX_PARSED:
+    if text.strip()[0] not in "'\"":
         return text
-    tree = syntax.tree_of(text.strip(), FILENAME)
-    match tree:
+    match completion_tree(text.strip()):
         case ast.Module(body=[ast.Expr(value=ast.Constant(value=str(inside)))]):
             return inside.replace("\r\n", "\n").replace("\r", "\n")
     return text
@@ -125,10 +124,10 @@ def whole_statements(text: str) -> str:
     lines = text.split("\n")
     for _ in range(_MOST_TRIED):
         try:
-            syntax.parse("\n".join(lines), FILENAME)
+            parse("\n".join(lines), COMPLETION)
         except SyntaxError as error:
             wrong = min(error.lineno or len(lines), len(lines))
-        except syntax.NOT_PYTHON:
+        except NOT_PYTHON:
             return ""
         else:
             return "\n".join(lines)

@@ -7,13 +7,17 @@ outcomes.
 
 from __future__ import annotations
 
+import contextlib
+import io
 import re
 import sys
+import tokenize
 from collections.abc import Iterable, Iterator, Sequence
 
-from evaluator.flags import _escapes, _invisible_text, _patches
-from evaluator.flags._parsed_code import MAX_PARSED, Finders, ParsedCode, shortened
+from evaluator import invisible, syntax
+from evaluator.flags import reaching
 from evaluator.flags.hard_coded import LONGEST, Answers, Example, Given, hard_coded_evidence
+from evaluator.flags.reaching import ParsedCode, shortened
 from evaluator.model import CaseResult, Flag, Mode, Task, Verdict
 
 __all__ = ["LONGEST", "WORDS", "Answers", "Example", "Given", "flags_of"]
@@ -34,7 +38,7 @@ WORDS = (
 )
 """Every flag, in the order in which a grade has them. Flags of the sandbox that are not listed come last."""
 
-MODULES: list[Finders] = [_escapes, _patches]
+FINDERS = [*reaching.FINDERS]
 """Those that look for flags in the code."""
 
 _SHOWN = 3
@@ -54,7 +58,7 @@ def flags_of(
     found: dict[str, list[str]] = {}
     for flag in (*_in_code(task, code, cases), *_in_endings(task, code, cases), *notes):
         found.setdefault(flag.word, []).append(flag.evidence)
-    if invisible := _invisible_text.evidence(code):
+    if invisible := _invisible_text(code):
         found["invisible_text"] = invisible
     evidence = hard_coded_evidence(task, code, answers) if answers is not None else None
     if evidence is not None:
@@ -62,19 +66,15 @@ def flags_of(
     return tuple(Flag(word, _joined(found[word])) for word in sorted(found, key=_place))
 
 
-def _in_code(task: Task, code: str, cases: Sequence[CaseResult]) -> list[Flag]:
-    if len(code) > MAX_PARSED or not any(module.may_occur(code) for module in MODULES):
-        return []
+def _in_code(task: Task, code: str, cases: Sequence[CaseResult]) -> Iterator[Flag]:
+    finders = [finder for finder in FINDERS if finder.may_occur(code)]
+    if not finders:
+        return
     parsed = ParsedCode(code, main_runs=task.mode is Mode.STDIN)
-    found: list[Flag] = []
-    for word, find in (pair for module in MODULES for pair in module.FINDERS.items()):
+    for word, _, lines in finders:
         if word == "early_exit" and task.mode is Mode.STDIN and not _silent(cases):
             continue  # it is judged by its output before the exit
-        try:
-            found += [Flag(word, parsed.evidence(line)) for line in sorted(set(find(parsed)))]
-        except RecursionError:
-            continue
-    return found
+        yield from (Flag(word, parsed.evidence(line)) for line in sorted(set(lines(parsed))))
 
 
 def _in_endings(task: Task, code: str, cases: Sequence[CaseResult]) -> Iterator[Flag]:
@@ -113,3 +113,44 @@ def _joined(evidence: list[str]) -> str:
 
 def _place(word: str) -> tuple[int, str]:
     return (WORDS.index(word) if word in WORDS else len(WORDS), word)
+
+
+# Text that a reader of the code does not see, or sees in another order than Python does
+
+_SEVERAL = 4
+_ANYWHERE = re.compile(f"[{invisible.BIDIRECTIONAL}]|(?:{invisible.UNSEEN.pattern}){{{_SEVERAL},}}")
+"""What reorders the code next to it, even from a comment, and hidden text. Other invisible characters are common in
+literals and comments; elsewhere no program needs them."""
+_BEFORE, _AFTER = 30, 60
+_QUOTED = {"STRING", "COMMENT", "FSTRING_START", "FSTRING_MIDDLE", "FSTRING_END", "TSTRING_MIDDLE"}
+
+
+def _invisible_text(code: str) -> list[str]:
+    """The first place on each line with such text, with marks in place of the invisible characters."""
+    code = code.removeprefix("\ufeff")
+    if code.isascii() or not invisible.UNSEEN.search(code):
+        return []
+    quoted = _quoted(code)
+    found: list[str] = []
+    for number, line in enumerate(syntax.lines_of(code), start=1):
+        places = [match.start() for match in _ANYWHERE.finditer(line)]
+        for match in invisible.UNSEEN.finditer(line):
+            if not any(start <= (number, match.start()) < end for start, end in quoted):
+                places.append(match.start())
+        if places:
+            around = line[max(0, min(places) - _BEFORE) : min(places) + _AFTER]
+            found.append(f"line {number}: {shortened(invisible.marked(around), 2 * _AFTER)}")
+    return found
+
+
+def _quoted(code: str) -> list[tuple[tuple[int, int], tuple[int, int]]]:
+    """Where literals and comments begin and end, line and column; in what is not Python, before the first error."""
+    found: list[tuple[tuple[int, int], tuple[int, int]]] = []
+    if len(code) > syntax.MAX_PARSED:
+        return [((0, 0), (code.count("\n") + code.count("\r") + 2, 0))]
+    readable = invisible.UNSEEN.sub("_", code)  # of the same length, without characters that stop the tokenizer
+    with contextlib.suppress(tokenize.TokenError, SyntaxError):
+        for token in tokenize.generate_tokens(io.StringIO(readable).readline):
+            if tokenize.tok_name[token.type] in _QUOTED:
+                found.append((token.start, token.end))
+    return found

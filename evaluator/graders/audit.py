@@ -64,19 +64,21 @@ def components_of_kept(names: Sequence[str], task: Task, cases: Sequence[CaseRes
 
     None if the output decides and is not kept whole. Raises `CheckerError`.
     """
-    if task.mode is not Mode.STDIN or [case.index for case in cases] != [case.index for case in task.cases]:
+    if (
+        task.mode is not Mode.STDIN
+        or not cases
+        or [case.index for case in cases] != [case.index for case in task.cases]
+    ):
         return None
     answers: dict[int, object] = {}
     for case in cases:
-        if case.verdict in (Verdict.PASSED, Verdict.WRONG_ANSWER):
-            if not is_whole(case):
-                return None
+        if case.verdict in (Verdict.PASSED, Verdict.WRONG_ANSWER) and is_whole(case):
             answers[case.index] = case.actual
-        elif case.verdict.graded and case.verdict is not Verdict.NOT_RUN:
-            return _components(tuple(map(get_checker, names)), "text", task, cases, answers)  # no rule passes it
-        else:
+        elif case.verdict in (Verdict.PASSED, Verdict.WRONG_ANSWER, Verdict.NOT_RUN) or not case.verdict.graded:
             return None
-    return _components(tuple(map(get_checker, names)), "text", task, cases, answers) if cases else None
+        else:
+            break  # no rule passes it
+    return _components(tuple(map(get_checker, names)), "text", task, cases, answers)
 
 
 def _recording(answers: dict[int, object], plan: CasePlan) -> CasePlan:
@@ -95,22 +97,19 @@ def _recording(answers: dict[int, object], plan: CasePlan) -> CasePlan:
 def _components(
     checkers: Sequence[Checker], kind: Kind, task: Task, cases: Sequence[CaseResult], answers: dict[int, object]
 ) -> tuple[Component, ...]:
-    return tuple(_component(checker, kind, task, cases, answers) for checker in checkers)
-
-
-def _component(
-    checker: Checker, kind: Kind, task: Task, cases: Sequence[CaseResult], answers: dict[int, object]
-) -> Component:
-    rule = checker.rules.get(kind)
-    if rule is None:
-        return Component(name=checker.name, reward=None, verdict=Verdict.UNKNOWN, message=f"compares no {kind}s")
     given = {case.index: case for case in task.cases}
-    for case in cases:
-        failure = _failure(rule, kind, given[case.index], case, answers)
-        if failure is not None:
-            verdict, why = failure
-            return Component(name=checker.name, reward=0.0, verdict=verdict, message=f"test {case.index}: {why}")
-    return Component(name=checker.name, reward=float(bool(cases)))
+
+    def component(checker: Checker) -> Component:
+        rule = checker.rules.get(kind)
+        if rule is None:
+            return Component(name=checker.name, reward=None, verdict=Verdict.UNKNOWN, message=f"compares no {kind}s")
+        for case in cases:
+            if failure := _failure(rule, kind, given[case.index], case, answers):
+                message = f"test {case.index}: {failure[1]}"
+                return Component(name=checker.name, reward=0.0, verdict=failure[0], message=message)
+        return Component(name=checker.name, reward=float(bool(cases)))
+
+    return tuple(map(component, checkers))
 
 
 def _failure(

@@ -25,7 +25,7 @@ from evaluator.graders.answers import answer_grader, case_result, conclude
 from evaluator.graders.bench import Bench
 from evaluator.graders.cases.loop import SHOWN_WHEN_WRONG, not_run
 from evaluator.graders.grader import Grader, GraderError
-from evaluator.model import CaseResult, Grade, JsonValue, Rollout, Task, TestCase
+from evaluator.model import Grade, JsonValue, Rollout, Task, TestCase
 from evaluator.stages import stage
 from evaluator.suites.reading import UngradableError
 
@@ -89,44 +89,34 @@ def make(config: Config) -> Grader:
         raise GraderError("grader exact_match: give only one of extract, marker and pattern")
     if config.marker is not None and not config.marker.strip():
         raise GraderError("grader exact_match: marker is empty")
-    if config.pattern is not None:
-        from evaluator.graders.answers.patterns import PatternError, has_group
-
-        try:
-            has_group(config.pattern)
-        except PatternError as error:
-            raise GraderError(f"grader exact_match: {error}") from None
-    return answer_grader("exact_match", partial(_test_cases, config), partial(_complete, config))
+    way = _way(config)
+    return answer_grader("exact_match", partial(_test_cases, config, way), partial(_complete, config, way))
 
 
-def _complete(config: Config, task: Task, rollout: Rollout, bench: Bench, grade: Grade) -> None:
-    del bench
+def _complete(config: Config, way: Way, task: Task, rollout: Rollout, _: Bench, grade: Grade) -> None:
     accepted = list(_accepted(task.answer, config))
-    [case] = _test_cases(config, task)
+    [case] = _test_cases(config, way, task)
     with stage("extraction"):
-        answer = _way(config).find(outside_thinking(rollout.completion))
+        answer = way.find(outside_thinking(rollout.completion))
     if answer is None or not answer.strip():
         grade.cases = (not_run(case),)
-        conclude(grade, f"no answer was found: the completion has no {_way(config).what}")
+        conclude(grade, f"no answer was found: the completion has no {way.what}")
     else:
         with stage("compare"):
-            grade.cases = (_compared(case, answer, accepted, config),)
+            text, number = _normal(answer, config), _as_number(answer)
+            right = any(text == each.text or (number is not None and number == each.number) for each in accepted)
+        problem = None if right else f"expected {_named(accepted)}, got {_quoted(text)}"
+        shown = answer.strip() if config.strip else answer
+        grade.cases = (case_result(case, shown, problem, SHOWN_WHEN_WRONG),)
         conclude(grade)
     grade.reward = float(grade.passed)
 
 
-def _compared(case: TestCase, answer: str, accepted: list[Accepted], config: Config) -> CaseResult:
-    text, number = _normal(answer, config), _as_number(answer)
-    right = any(text == each.text or (number is not None and number == each.number) for each in accepted)
-    problem = None if right else f"expected {_named(accepted)}, got {_quoted(text)}"
-    return case_result(case, answer.strip() if config.strip else answer, problem, SHOWN_WHEN_WRONG)
-
-
-def _test_cases(config: Config, task: Task) -> tuple[TestCase, ...]:
+def _test_cases(config: Config, way: Way, task: Task) -> tuple[TestCase, ...]:
     """One: `input` says how the answer is found, `expected` has one accepted answer per line."""
     list(_accepted(task.answer, config))
     answers = task.answer if isinstance(task.answer, list) else [task.answer]
-    return (TestCase(0, f"exact match: {_described(config)}", "\n".join(map(_text, answers))),)
+    return (TestCase(0, f"exact match: {_described(config, way)}", "\n".join(map(_text, answers))),)
 
 
 def _accepted(answer: JsonValue, config: Config) -> Iterator[Accepted]:
@@ -151,11 +141,11 @@ def _text(answer: str | float) -> str:
     return answer if isinstance(answer, str) else repr(answer)
 
 
-def _described(config: Config) -> str:
+def _described(config: Config, way: Way) -> str:
     """How the answer is found, and the options that differ from the defaults."""
     values = {name: getattr(config, name) for name in Config.__struct_fields__ if name not in _FINDING}
     changed = [f"{name} {_text(value)}" for name, value in values.items() if value != getattr(_DEFAULTS, name)]
-    return ", ".join([_way(config).where, *changed])
+    return ", ".join([way.where, *changed])
 
 
 def _named(accepted: list[Accepted]) -> str:
@@ -170,31 +160,30 @@ def _quoted(text: str) -> str:
 
 
 def _way(config: Config) -> Way:
+    """Raises `GraderError`."""
     if config.marker is not None:
         return Way(partial(_after, config.marker), f"the line after {config.marker!r}", f"text after {config.marker!r}")
-    if config.pattern is not None:
-        from evaluator.graders.answers.patterns import last_match
+    if config.pattern is None:
+        return _WAYS[config.extract]
+    from evaluator.graders.answers.patterns import PatternError, has_group, last_match
 
-        find = partial(last_match, config.pattern)
-        return Way(find, f"the last match of {config.pattern!r}", f"match of {config.pattern!r}")
-    return _WAYS[config.extract]
+    try:
+        has_group(config.pattern)
+    except PatternError as error:
+        raise GraderError(f"grader exact_match: {error}") from None
+    find = partial(last_match, config.pattern)
+    return Way(find, f"the last match of {config.pattern!r}", f"match of {config.pattern!r}")
 
 
 def _after(marker: str, text: str) -> str | None:
     """The rest of the line after the marker's last occurrence, else the next line that is not blank."""
-    at = None
-    for at in re.finditer(re.escape(marker), text, re.IGNORECASE):  # noqa: B007 - the last one
-        pass
-    if at is None:
+    found = list(re.finditer(re.escape(marker), text, re.IGNORECASE))
+    if not found:
         return None
-    rest = _without_emphasis(text[: at.start()], text[at.end() :])
+    before, rest = text[: found[-1].start()], text[found[-1].end() :]
+    emphasis = next((sign for sign in ("**", "__", "*", "_") if before.endswith(sign)), "")
+    rest = rest.removeprefix(emphasis)  # as in `**Answer:** 42`
     return next((line for line in rest.splitlines() if line.strip()), None)
-
-
-def _without_emphasis(before: str, after: str) -> str:
-    """`after` without the sign that ends Markdown's emphasis of the marker, as in `**Answer:** 42`."""
-    sign = next((sign for sign in ("**", "__", "*", "_") if before.endswith(sign)), None)
-    return after.removeprefix(sign) if sign is not None else after
 
 
 def _last_line(text: str) -> str | None:

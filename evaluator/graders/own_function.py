@@ -119,15 +119,14 @@ def _waits(file: str, module: ModuleType) -> int:
 
 def _graded(function: Function, name: str, highest: float, task: Task, rollout: Rollout, bench: Bench) -> Grade:
     try:
-        result = function(task, rollout, bench)
+        return _grade_from(function(task, rollout, bench), name, highest, rollout)
     except (FaultError, SandboxUnavailable):
         raise
-    except (Exception, SystemExit) as error:
-        return _flagged("grader_failed", f"{name} raised {_in_one_line(error)}", rollout, name)
-    try:
-        return _grade_from(result, name, highest, rollout)
     except _BadResultError as error:
-        return _flagged("bad_reward", f"{name} gave {error}", rollout, name)
+        flag, reason = "bad_reward", f"{name} gave {error}"
+    except (Exception, SystemExit) as error:
+        flag, reason = "grader_failed", f"{name} raised {_in_one_line(error)}"
+    return _flagged(flag, reason, rollout, name)
 
 
 def _grade_from(result: object, name: str, highest: float, rollout: Rollout) -> Grade:

@@ -24,7 +24,7 @@ from evaluator.graders.judge.call import JudgeError, Question, Server
 from evaluator.graders.judge.event_loop import GivenUpError
 from evaluator.graders.judge.judgement import Judgement, judge
 from evaluator.graders.judge.prompt import PROMPT, SYSTEM, answer_text, has_answer, messages
-from evaluator.model import CaseResult, Flag, Grade, JsonValue, Rollout, Task, TestCase
+from evaluator.model import Flag, Grade, JsonValue, Rollout, Task, TestCase
 from evaluator.sandbox import FaultError
 from evaluator.stages import stage
 from evaluator.suites.reading import UngradableError
@@ -99,15 +99,8 @@ def _server(config: Config) -> Server:
         raise _wrong(f"the environment variable {config.api_key_env} is not set: set it to the judge's key")
     if not (key.isascii() and key.isprintable()):
         raise _wrong(f"the environment variable {config.api_key_env} has characters that a key can't have")
-    return Server(
-        _address(address or _ADDRESS),
-        key,
-        config.api_key_env,
-        config.timeout_s,
-        config.retries,
-        config.backoff_s,
-        config.concurrency,
-    )
+    numbers = config.timeout_s, config.retries, config.backoff_s, config.concurrency
+    return Server(_address(address or _ADDRESS), key, config.api_key_env, *numbers)
 
 
 def _address(text: str) -> str:
@@ -157,19 +150,18 @@ def _complete(config: Config, task: Task, rollout: Rollout, bench: Bench, grade:
         grade.flags = (*grade.flags, Flag("judge_failed", grade.error_message))
         return
     grade.reward = judgement.score / config.scale
-    grade.cases = (_case_result(config, case, answer, judgement),)
+    failed = f"the judge gives {judgement.score:g} of {config.scale:g}"
+    result = case_result(case, answer, None if grade.reward >= config.pass_at else failed)
+    result.stderr = excerpt(judgement.text, _SHOWN_TEXT)
+    result.stderr_bytes = len(judgement.text.encode("utf-8", "replace"))
+    grade.cases = (result,)
     conclude(grade)
 
 
 def _judged(config: Config, task: Task, completion: str, bench: Bench) -> Judgement:
     """Raises `JudgeError`, `GraderError` if the key is now missing, `FaultError` if the run ends."""
     chat = messages(
-        config.prompt,
-        config.system,
-        prompt=task.prompt,
-        answer=task.answer,
-        completion=completion,
-        scale=config.scale,
+        config.prompt, config.system, prompt=task.prompt, answer=task.answer, completion=completion, scale=config.scale
     )
     options = dict(config.extra)
     if config.temperature is not None:
@@ -182,12 +174,3 @@ def _judged(config: Config, task: Task, completion: str, bench: Bench) -> Judgem
         return judge(_server(config), question, config.scale, cached=config.cache, given_up=given_up)
     except GivenUpError:
         raise FaultError("the run ended before the judge had answered") from None
-
-
-def _case_result(config: Config, case: TestCase, answer: str, judgement: Judgement) -> CaseResult:
-    """Its `stderr` is the judge's answer."""
-    passed = judgement.score / config.scale >= config.pass_at
-    result = case_result(case, answer, None if passed else f"the judge gives {judgement.score:g} of {config.scale:g}")
-    result.stderr = excerpt(judgement.text, _SHOWN_TEXT)
-    result.stderr_bytes = len(judgement.text.encode("utf-8", "replace"))
-    return result

@@ -84,7 +84,7 @@ def anchored(text: str, folder: Path) -> str:
     spec = parse_spec(text)
     if spec.file is not None:
         return f"{(folder / Path(spec.file).expanduser()).resolve()}:{spec.name}"
-    if not any(names_file(part) for part in _parts(spec)):
+    if not names_file(text):
         return text
     parts = [
         {**part, "grader": anchored(text_of(part["grader"]), folder)} if _is_part(part) else part

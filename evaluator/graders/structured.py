@@ -16,6 +16,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Final, Literal, NamedTuple
 
@@ -42,7 +43,7 @@ _BEGINNINGS: Final = frozenset('{["-0123456789tfn')
 _LIKE_JSON: Final = re.compile(r'\{\s*["}]|\[\s*(?:["{\[\]0-9-]|true|false|null|NaN|Infinity)')
 _IN_PROSE: Final = re.compile(r'\{\s*["}]|\[\s*["{\[]')
 _LONGEST_INTEGER: Final = 300
-
+_PLACE: Final = re.compile("[0-9]{1,5}")
 
 Where = Literal["any", "whole", "fenced"]
 
@@ -79,12 +80,11 @@ def make(config: Config) -> Grader:
     return answer_grader("structured", partial(_test_cases, config), partial(_complete, config))
 
 
-def _complete(config: Config, task: Task, rollout: Rollout, bench: Bench, grade: Grade) -> None:
-    del bench
-    requirements = list(_listed(_joined(config, task.answer)))
+def _complete(config: Config, task: Task, rollout: Rollout, _: Bench, grade: Grade) -> None:
+    requirements = _requirements(config, task)
     with stage("extraction"):
         answer = _json_in(outside_thinking(rollout.completion), config.extract)
-    cases = _cases(requirements)
+    cases = _test_cases(config, task)
     if answer is None:
         grade.cases = tuple(map(not_run, cases))
     else:
@@ -107,13 +107,13 @@ def _results(cases: Sequence[TestCase], requirements: list[Requirement], answer:
         yield case_result(case, actual, problem and f"{requirement.name}: {problem}")
 
 
-def _cases(requirements: list[Requirement]) -> tuple[TestCase, ...]:
-    texts = [("valid JSON", ""), *((each.name, each.expected) for each in requirements)]
+def _test_cases(config: Config, task: Task) -> tuple[TestCase, ...]:
+    texts = [("valid JSON", ""), *((each.name, each.expected) for each in _requirements(config, task))]
     return tuple(TestCase(index, name, expected) for index, (name, expected) in enumerate(texts))
 
 
-def _test_cases(config: Config, task: Task) -> tuple[TestCase, ...]:
-    return _cases(list(_listed(_joined(config, task.answer))))
+def _requirements(config: Config, task: Task) -> list[Requirement]:
+    return list(_listed(_joined(config, task.answer)))
 
 
 def _joined(config: Config, answer: JsonValue) -> Requirements:
@@ -121,10 +121,12 @@ def _joined(config: Config, answer: JsonValue) -> Requirements:
 
     If the options have requirements, an answer that is not an object is ignored: it belongs to another grader.
     """
-    value = _decoded(answer)
-    if value is None or (
-        not isinstance(value, dict) and (config.schema is not None or config.required or config.ranges)
-    ):
+    value = answer
+    if isinstance(answer, str):
+        with suppress(ValueError, RecursionError):
+            value = json.loads(answer)
+    for_another = not isinstance(value, dict) and (config.schema is not None or config.required or config.ranges)
+    if value is None or for_another:
         return config
     try:
         own = msgspec.convert(value, Requirements)
@@ -136,16 +138,6 @@ def _joined(config: Config, answer: JsonValue) -> Requirements:
         required=tuple(dict.fromkeys((*config.required, *own.required))),
         ranges={**config.ranges, **own.ranges},
     )
-
-
-def _decoded(answer: JsonValue) -> JsonValue:
-    """A text as JSON; unchanged if it is not JSON."""
-    if not isinstance(answer, str):
-        return answer
-    try:
-        return json.loads(answer)
-    except (ValueError, RecursionError):
-        return answer
 
 
 def _listed(requirements: Requirements) -> Iterator[Requirement]:
@@ -168,7 +160,7 @@ def _listed(requirements: Requirements) -> Iterator[Requirement]:
 
 def _required(path: str, value: JsonValue) -> tuple[JsonValue, str | None]:
     try:
-        return value_at(value, path), None
+        return _value_at(value, path), None
     except LookupError:
         return msgspec.UNSET, "it is missing"
 
@@ -234,24 +226,19 @@ def _whole(text: str) -> JsonAnswer:
 def _answer(text: str, start: int) -> tuple[JsonAnswer, int]:
     """What starts there, and its end."""
     try:
-        value, end = _read(text, start)
-    except _NotReadError as error:
-        return JsonAnswer(text[start:], None, str(error)), len(text)
-    return JsonAnswer(text[start:end], value, None), end
-
-
-def _read(text: str, start: int) -> tuple[JsonValue, int]:
-    """The value that starts there, and its end. Raises `_NotReadError`."""
-    if len(text) - start > _LONGEST:
-        raise _NotReadError(f"longer than {_LONGEST:,} characters")
-    try:
+        if len(text) - start > _LONGEST:
+            raise _NotReadError(f"longer than {_LONGEST:,} characters")
         value, end = _DECODER.raw_decode(text, start)
+        _refuse_large(value)
     except json.JSONDecodeError as error:
-        raise _NotReadError(f"not JSON: {error.msg} at line {error.lineno}, column {error.colno}") from None
+        problem = f"not JSON: {error.msg} at line {error.lineno}, column {error.colno}"
     except RecursionError:
-        raise _NotReadError(f"nested deeper than {_DEEPEST} levels") from None
-    _refuse_large(value)
-    return value, end
+        problem = f"nested deeper than {_DEEPEST} levels"
+    except _NotReadError as error:
+        problem = str(error)
+    else:
+        return JsonAnswer(text[start:end], value, None), end
+    return JsonAnswer(text[start:], None, problem), len(text)
 
 
 def _refuse_large(value: JsonValue) -> None:
@@ -298,24 +285,16 @@ _DECODER: Final = json.JSONDecoder(
 )
 
 
-def steps_of(path: str) -> tuple[str, ...]:
-    """The keys of a path such as `user.name` or `items.0`, or `/a.b/c` for keys that contain dots."""
-    if path.startswith("/"):
-        return tuple(step.replace("~1", "/").replace("~0", "~") for step in path[1:].split("/"))
-    return tuple(path.split("."))
-
-
-def value_at(value: JsonValue, path: str) -> JsonValue:
+def _value_at(value: JsonValue, path: str) -> JsonValue:
     """The value there, possibly null. Raises `LookupError` if there is none."""
-    for step in steps_of(path):
+    steps = path.split(".")
+    if path.startswith("/"):
+        steps = [step.replace("~1", "/").replace("~0", "~") for step in path[1:].split("/")]
+    for step in steps:
         if isinstance(value, dict) and step in value:
             value = value[step]
-        elif isinstance(value, list) and step.isdecimal() and step.isascii() and _in_list(step, value):
+        elif isinstance(value, list) and _PLACE.fullmatch(step) and int(step) < len(value):
             value = value[int(step)]
         else:
             raise LookupError(path)
     return value
-
-
-def _in_list(step: str, items: list[JsonValue]) -> bool:
-    return len(step) < len(str(_MOST)) + 1 and int(step) < len(items)

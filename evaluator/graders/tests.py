@@ -15,18 +15,23 @@ import msgspec
 
 from evaluator import flags
 from evaluator.checkers import render
-from evaluator.extraction import Extraction, extract
+from evaluator.extraction import extract
 from evaluator.graders.answers import conclude, unknown_grade
 from evaluator.graders.bench import Bench
-from evaluator.graders.cases.loop import SHOWN_WHEN_RIGHT, SHOWN_WHEN_WRONG, attempt, excerpt, not_run, run_cases
-from evaluator.graders.cases.plans import CasePlan, PlannedCase, plan_for, test_cases
-from evaluator.graders.cases.results import (
+from evaluator.graders.cases.loop import (
+    SHOWN_WHEN_RIGHT,
+    SHOWN_WHEN_WRONG,
+    attempt,
     early_exit,
+    excerpt,
     explain_carriage_returns,
     explain_undefined,
+    not_run,
     reject_if_tampered,
     result_of,
+    run_cases,
 )
+from evaluator.graders.cases.plans import CasePlan, PlannedCase, plan_for, test_cases
 from evaluator.graders.grader import Grader, nothing_more, refusal_by, withheld
 from evaluator.graders.lru_cache import LruCache
 from evaluator.graders.suites.rule import grade_suite, limits_of
@@ -94,11 +99,14 @@ def grade(
     if result.limits.processes and not bench.sandbox.allows_processes:
         result.error_message = "limits.processes requires user namespaces: see `rollscope doctor`"
         return result
-    if isinstance(plan, SuitePlan):
-        fault = _grade_by_suite(task, plan, extraction, result, bench)
+    result.checker = plan.checker if isinstance(plan, CasePlan) else None
+    fault = None
+    if extraction.code is None:
+        result.cases = tuple(map(not_run, plan.cases if isinstance(plan, SuitePlan) else plan.test_cases))
+    elif isinstance(plan, SuitePlan):
+        fault = _grade_by_suite(task, plan, extraction.code, result, bench)
     else:
-        result.checker = plan.checker
-        fault = _grade_by_answers(task, prepare(plan), extraction, result, bench)
+        fault = _grade_by_answers(task, prepare(plan), extraction.code, result, bench)
     result.layers = bench.sandbox.layers
     if fault is not None:
         result.cases, result.error_message = (), fault
@@ -111,19 +119,16 @@ def grade(
     return withheld(result, options.unverified)
 
 
-def _grade_by_answers(task: Task, plan: CasePlan, extraction: Extraction, result: Grade, bench: Bench) -> str | None:
+def _grade_by_answers(task: Task, plan: CasePlan, code: str, result: Grade, bench: Bench) -> str | None:
     """Sets the cases, or returns why the task can't be graded."""
     notes: list[Flag] = []
-    cases = _grade_cases(task, extraction, plan, result.limits, bench, notes)
-    if extraction.code is None:
-        result.cases = tuple(cases)
-        return None
+    cases = _grade_cases(task, code, plan, result.limits, bench, notes)
     with stage("run"):
         fault = _fault_of_preamble(task, plan, cases, result.limits, bench)
     if fault is None:
         result.cases = tuple(cases)
         notes += _wrapped_output(task, cases)
-        result.flags = flags.flags_of(task, extraction.code, cases, notes, plan.answers)
+        result.flags = flags.flags_of(task, code, cases, notes, plan.answers)
     return fault
 
 
@@ -137,19 +142,16 @@ def _wrapped_output(task: Task, cases: list[CaseResult]) -> Iterator[Flag]:
             return
 
 
-def _grade_by_suite(task: Task, plan: SuitePlan, extraction: Extraction, result: Grade, bench: Bench) -> str | None:
+def _grade_by_suite(task: Task, plan: SuitePlan, code: str, result: Grade, bench: Bench) -> str | None:
     """Sets the cases, and whether they are verified; or returns why the task can't be graded."""
-    if extraction.code is None:
-        result.cases = tuple(map(not_run, plan.cases))
-        return None
     with stage("run"):
-        suite = grade_suite(task, plan, extraction.code, result.limits, bench)
+        suite = grade_suite(task, plan, code, result.limits, bench)
         fault = suite.fault or _fault_of_suites_preamble(task, suite.cases, result.limits, bench)
     if fault is None:
         result.cases = tuple(suite.cases)
         result.verified, result.unverified_reason = suite.unverified is None, suite.unverified
         result.disagreement = suite.disagreement
-        result.flags = flags.flags_of(task, extraction.code, suite.cases, suite.notes, flags.Answers(()))
+        result.flags = flags.flags_of(task, code, suite.cases, suite.notes)
     return fault
 
 
@@ -189,12 +191,10 @@ def _reward(result: Grade, task: Task, reward: Reward) -> float | None:
 
 
 def _grade_cases(
-    task: Task, extraction: Extraction, plan: CasePlan, limits: Limits, bench: Bench, notes: list[Flag]
+    task: Task, code: str, plan: CasePlan, limits: Limits, bench: Bench, notes: list[Flag]
 ) -> list[CaseResult]:
     """The results; the sandbox's flags are added to `notes`."""
-    if extraction.code is None:
-        return [not_run(planned.case) for planned in plan.cases]
-    program = Program(extraction.code, task.entry_point if plan.by_value else None, task.preamble)
+    program = Program(code, task.entry_point if plan.by_value else None, task.preamble)
     reuse, several = bench.options.isolation == "completion", len(plan.cases) > 1
     with stage("sandbox start"):
         execution = bench.sandbox.execute(program, limits, reuse=reuse, several=several)
@@ -213,8 +213,7 @@ def _grade_cases(
             with stage("compare"):
                 return _case_result(task, plan, planned, outcome)
 
-        cases = [planned.case for planned in plan.cases]
-        results = run_cases(cases, run, execution, limits.total_s, bench)
+        results = run_cases(plan.test_cases, run, execution, limits.total_s, bench)
         tampering = execution.finish()
     reject_if_tampered(results, tampering)
     return results
@@ -225,7 +224,13 @@ def _case_result(task: Task, plan: CasePlan, planned: PlannedCase, outcome: Outc
     result.exit_code = None if plan.by_value else outcome.exit_status
     stdout = outcome.stdout.text()
     if outcome.status is Status.ANSWERED and not outcome.right:
-        _judge(task, plan, planned, outcome, stdout, result)
+        if plan.by_value or stdout not in planned.right.texts:
+            result.difference = planned.judge(outcome.value if plan.by_value else stdout)
+        if task.exit_code == "strict" and outcome.exit_status:
+            result.verdict = Verdict.RUNTIME_ERROR
+            result.error_message = f"exit status {outcome.exit_status}"
+        elif result.difference is not None:
+            result.verdict = Verdict.WRONG_ANSWER
     room = SHOWN_WHEN_RIGHT if result.verdict is Verdict.PASSED else SHOWN_WHEN_WRONG
     result.expected = excerpt(planned.case.expected, room)
     if not plan.by_value:
@@ -235,16 +240,6 @@ def _case_result(task: Task, plan: CasePlan, planned: PlannedCase, outcome: Outc
     elif outcome.status is Status.ANSWERED:
         result.actual = render(outcome.value, room)
     return result
-
-
-def _judge(task: Task, plan: CasePlan, planned: PlannedCase, outcome: Outcome, stdout: str, result: CaseResult) -> None:
-    if plan.by_value or stdout not in planned.right.texts:
-        result.difference = planned.judge(outcome.value if plan.by_value else stdout)
-    if task.exit_code == "strict" and outcome.exit_status:
-        result.verdict = Verdict.RUNTIME_ERROR
-        result.error_message = f"exit status {outcome.exit_status}"
-    elif result.difference is not None:
-        result.verdict = Verdict.WRONG_ANSWER
 
 
 def _why_it_fails(preamble: str, entry_point: str | None, payload: bytes, limits: Limits, bench: Bench) -> str | None:

@@ -6,6 +6,7 @@ there however the process ends.
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import dis
 import json
@@ -21,12 +22,12 @@ from functools import partial
 from types import BuiltinFunctionType, CodeType, FrameType, FunctionType, MethodType, ModuleType
 from typing import Any
 
-from evaluator.tracing.shown import FIXED, MISSING, Read, arguments_of, name_of, operands, shown
+from evaluator.tracing.shown import FIXED, MISSING, arguments_of, name_of, operands, shown, value_of
 
 _FILE = "completion.py"
 _VALUE_ROOM = 4_000
 """Characters of what a call returns."""
-_MESSAGE_ROOM = 200
+_MESSAGE_ROOM = _NAME_ROOM = 200
 _MOST_NAMES = 30
 _WHOLE_EVERY = 200
 """After so many steps, a step comes with all names of its frame: earlier steps may be dropped."""
@@ -50,15 +51,15 @@ class _Log:
         self._word = word.encode()
         self._cap = cap
         self._first = first
-        self._size = self._head = 0
-        self._over = False
-        """Whether the first steps are all there."""
         self._last: deque[bytes] = deque(maxlen=last)
+        self.clear()
 
     def clear(self) -> None:
+        """Begins anew."""
         self._cut(self._file, 0)
         self._size = self._head = 0
         self._over = False
+        """Whether the first steps are all there."""
         self._last.clear()
 
     def add(self, number: int, record: list[object]) -> None:
@@ -127,11 +128,9 @@ class _Tracer:
     def names_of(self, line: int) -> frozenset[str]:
         found = self._names.get(line)
         if found is None:
-            found = self._names[line] = frozenset(re.findall(r"[A-Za-z_]\w*", self._text(line)))
+            text = "".join(self.lines[line - 1 : line])
+            found = self._names[line] = frozenset(re.findall(r"[A-Za-z_]\w*", text))
         return found
-
-    def _text(self, line: int) -> str:
-        return self.lines[line - 1] if 0 < line <= len(self.lines) else ""
 
     def stored(self, code: CodeType) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The names that a module's, or a class's, code sets; the global names that code sets."""
@@ -189,19 +188,22 @@ class _Frame:
                 return  # what a loop goes through has ended
             changed = self._changed(frame)
             self.raised = True
-            tracer.log.add(self.at, ["raise", self.at, changed, name_of(arg[0]), _message(arg[1])])
+            message = _message(arg[1])
+            said = f"raised {name_of(arg[0])[:_NAME_ROOM]}" + (f": {message}" if message else "")
+            tracer.log.add(self.at, ["said", self.at, changed, said])
         elif event == "return":
             tracer.depth -= 1
             returns = _instruction(frame) in _RETURNS
             if returns or not self.raised or arg is not None:
-                changed = self._changed(frame)
-                said = "" if self.is_module else shown(arg)
-                tracer.log.add(self.at, ["return", self.at, changed, self._how(arg, returns=returns), said])
+                tracer.log.add(self.at, ["said", self.at, self._changed(frame), self._said(arg, returns=returns)])
 
-    def _how(self, value: object, *, returns: bool) -> str:
+    def _said(self, value: object, *, returns: bool) -> str:
+        """What it returned or yielded. A generator without a result has ended."""
         if self.generates and not returns:
-            return "yielded"
-        return "ended" if self.generates and not self.is_coroutine and value is None else "returned"
+            return f"yielded {shown(value)}"
+        if self.generates and not self.is_coroutine and value is None:
+            return "ended"
+        return "" if self.is_module else f"returned {shown(value)}"
 
     def _changed(self, frame: FrameType) -> dict[str, str]:
         """The names whose values differ from those at the frame's last event."""
@@ -233,7 +235,7 @@ class _Frame:
                 if len(changed) < _MOST_NAMES:
                     changed[name] = text
 
-    def _items(self, frame: FrameType, reads: list[tuple[str, Read]]) -> dict[str, str]:
+    def _items(self, frame: FrameType, reads: list[tuple[str, ast.expr]]) -> dict[str, str]:
         """The values that a line is about to read."""
         own, shared = self._getter(frame.f_locals), frame.f_globals
 
@@ -241,7 +243,7 @@ class _Frame:
             value = own(name, MISSING)
             return dict.get(shared, name, MISSING) if value is MISSING else value
 
-        found = ((text, read(names)) for text, read in reads)
+        found = ((text, value_of(read, names)) for text, read in reads)
         return {text: shown(value, 60) for text, value in found if value is not MISSING}
 
     def _getter(self, scope: Any) -> Callable[[str, object], Any]:

@@ -149,20 +149,19 @@ def attributes_of(value: object) -> dict[Any, object]:
 
 Names = Callable[[str], Any]
 """The value of a name; `MISSING` if it has none."""
-Read = Callable[[Names], Any]
 
 
-def operands(source: str) -> dict[int, list[tuple[str, Read]]]:
-    """For each line, what it reads: the text, and how to find its value."""
-    found: dict[int, dict[str, Read]] = {}
+def operands(source: str) -> dict[int, list[tuple[str, ast.expr]]]:
+    """For each line, what it reads: the text, and the expression for `value_of`."""
+    found: dict[int, dict[str, ast.expr]] = {}
     if len(source) > _LONGEST_SOURCE:
         return {}
     try:
         lines = [line.encode() for line in source.replace("\r\n", "\n").replace("\r", "\n").split("\n")]
-        for node, read in _reads(ast.parse(source)):
+        for node in _reads(ast.parse(source)):
             line = found.setdefault(node.lineno, {})
             if len(line) < _OF_LINE:
-                line.setdefault(_text(node, lines), read)
+                line.setdefault(_text(node, lines), node)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return {}
     return {line: list(reads.items()) for line, reads in found.items()}
@@ -179,7 +178,7 @@ def _bare(text: str) -> str:
     return "".join(text.split()).replace('"', "'")
 
 
-def _reads(tree: ast.AST) -> Iterator[tuple[ast.expr, Read]]:
+def _reads(tree: ast.AST) -> Iterator[ast.expr]:
     """What is read, from left to right; of `a[i][j]` the whole, without the parts that it consists of."""
     waiting = [tree]
     while waiting:
@@ -188,8 +187,8 @@ def _reads(tree: ast.AST) -> Iterator[tuple[ast.expr, Read]]:
             node.target.ctx = ast.Load()
         if isinstance(node, (ast.Subscript, ast.Attribute)) and isinstance(node.ctx, ast.Store):
             waiting.extend(reversed(_keys(node)))
-        elif isinstance(node, (ast.Subscript, ast.Attribute, ast.Call)) and _is_short(node) and (read := _read(node)):
-            yield node, read
+        elif isinstance(node, (ast.Subscript, ast.Attribute, ast.Call)) and _is_short(node) and _can_be_read(node):
+            yield node
             waiting.extend(reversed(_keys(node.args[0] if isinstance(node, ast.Call) else node)))
         else:
             waiting.extend(reversed(_inside(node)))
@@ -218,55 +217,39 @@ def _inside(node: ast.AST) -> list[ast.AST]:
     return found
 
 
-# --- How to find a value ------------------------------------------------------------------------
-
-
-def _read(node: ast.expr) -> Read | None:
-    if isinstance(node, ast.Name):
-        name = node.id
-        return lambda names: names(name)
+def _can_be_read(node: ast.expr, *, as_key: bool = False) -> bool:
+    """Whether `value_of` knows such an expression; `as_key`: what stands between brackets, also `i-1` or a constant."""
     if isinstance(node, ast.Subscript):
-        return _read_item(_read(node.value), _key(node.slice))
+        return _can_be_read(node.value) and _can_be_read(node.slice, as_key=True)
     if isinstance(node, ast.Attribute):
-        return _read_attribute(_read(node.value), node.attr)
-    return _read_length(node) if isinstance(node, ast.Call) else None
+        return _can_be_read(node.value)
+    if isinstance(node, ast.Call):
+        is_length = isinstance(node.func, ast.Name) and node.func.id == "len" and not node.keywords
+        return is_length and len(node.args) == 1 and _can_be_read(node.args[0])
+    if as_key and isinstance(node, ast.UnaryOp):
+        return isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant)
+    if as_key and isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub)):
+        return _can_be_read(node.left, as_key=True) and _can_be_read(node.right, as_key=True)
+    return isinstance(node, ast.Name) or (as_key and isinstance(node, ast.Constant))
 
 
-def _read_item(base: Read | None, key: Read | None) -> Read | None:
-    return (lambda names: _item(base(names), key(names))) if base and key else None
-
-
-def _read_attribute(base: Read | None, name: str) -> Read | None:
-    return (lambda names: _attribute(base(names), name)) if base else None
-
-
-def _read_length(node: ast.Call) -> Read | None:
-    if not isinstance(node.func, ast.Name) or node.func.id != "len" or len(node.args) != 1 or node.keywords:
-        return None
-    base = _read(node.args[0])
-    if base is None:
-        return None
-    return lambda names: _length(base(names)) if names("len") is MISSING else MISSING
-
-
-def _key(node: ast.expr) -> Read | None:
-    """What stands between brackets: a constant or what is read itself; also the sum or difference of two."""
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant):
-        return _constant(-node.operand.value) if type(node.operand.value) is int else None
+def value_of(node: ast.expr, names: Names) -> Any:
+    """What an expression reads; `MISSING` where that is unknown, or would run code of the completion's own."""
+    if isinstance(node, ast.Name):
+        return names(node.id)
     if isinstance(node, ast.Constant):
-        return _constant(node.value)
-    if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub)):
-        left, right = _key(node.left), _key(node.right)
+        return node.value
+    if isinstance(node, ast.Subscript):
+        return _item(value_of(node.value, names), value_of(node.slice, names))
+    if isinstance(node, ast.Attribute):
+        return _attribute(value_of(node.value, names), node.attr)
+    if isinstance(node, ast.Call):
+        return _length(value_of(node.args[0], names)) if names("len") is MISSING else MISSING
+    if isinstance(node, ast.BinOp):
+        left, right = value_of(node.left, names), value_of(node.right, names)
         work = operator.add if isinstance(node.op, ast.Add) else operator.sub
-        return (lambda names: _combined(work, left(names), right(names))) if left and right else None
-    return _read(node)
-
-
-def _constant(value: object) -> Read:
-    return lambda _: value
-
-
-def _combined(work: Callable[[int, int], int], left: object, right: object) -> object:
+    else:
+        left, right, work = 0, node.operand.value, operator.sub  # type: ignore[attr-defined]
     if type(left) is int and type(right) is int and max(left.bit_length(), right.bit_length()) <= _MOST_BITS:
         return work(left, right)
     return MISSING

@@ -10,7 +10,7 @@ import pytest
 from evaluator import tracing
 from evaluator.model import Limits, Mode, Task, TestCase
 from evaluator.tracing import Replay, Step, Window, replay
-from evaluator.tracing.steps import read
+from evaluator.tracing.traced_run import read
 
 LIMITS = Limits(wall_s=120, cpu_s=60)
 PATIENT = Window(most_s=60)

@@ -110,29 +110,27 @@ def _require_usable(part: dict[str, JsonValue], *, is_root: bool) -> None:
     """Raises `PatternError`, `UngradableError`."""
     if isinstance(part.get("$schema"), str) and not is_root:
         raise UngradableError("schema: $schema may only be at the top")
-    if isinstance(part.get("pattern"), str):
-        has_group(part["pattern"])
     keys = part.get("patternProperties")
-    if isinstance(keys, dict):
-        for pattern in keys:
-            has_group(pattern)
-        if "unevaluatedProperties" in part:
-            raise UngradableError("schema: patternProperties and unevaluatedProperties can't be used together here")
+    patterns = [part["pattern"]] if isinstance(part.get("pattern"), str) else []
+    for pattern in [*patterns, *(keys if isinstance(keys, dict) else ())]:
+        has_group(pattern)
+    if isinstance(keys, dict) and "unevaluatedProperties" in part:
+        raise UngradableError("schema: patternProperties and unevaluatedProperties can't be used together here")
 
 
 @cache
 def _bounded(base: Any) -> Any:
     """The same rules, each certain to end."""
-    bounded: dict[str, Keyword] = {
+    known = base.VALIDATORS
+    references = ("$ref", "$dynamicRef", "$recursiveRef")
+    bounded: dict[str, Keyword] = {name: partial(_counted, known[name]) for name in references if name in known}
+    ours = {
         "pattern": _pattern,
         "patternProperties": _pattern_properties,
         "additionalProperties": _additional_properties,
         "uniqueItems": _unique_items,
     }
-    for name in ("$ref", "$dynamicRef", "$recursiveRef"):
-        if name in base.VALIDATORS:
-            bounded[name] = partial(_counted, base.VALIDATORS[name])
-    return extend(base, {name: rule for name, rule in bounded.items() if name in base.VALIDATORS})
+    return extend(base, bounded | {name: rule for name, rule in ours.items() if name in known})
 
 
 def _counted(rule: Keyword, validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:

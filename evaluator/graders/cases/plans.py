@@ -73,6 +73,10 @@ class CasePlan:
     by_value: bool
     """Whether answers are values (call, assert) or text (stdin)."""
 
+    @property
+    def test_cases(self) -> tuple[TestCase, ...]:
+        return tuple(planned.case for planned in self.cases)
+
     @cached_property
     def answers(self) -> flags.Answers:
         """What a completion could have hard-coded."""
@@ -110,7 +114,7 @@ def test_cases(task: Task) -> tuple[TestCase, ...]:
         plan = plan_for(task, None)
     except UngradableError:
         return ()
-    return plan.cases if isinstance(plan, SuitePlan) else tuple(planned.case for planned in plan.cases)
+    return plan.cases if isinstance(plan, SuitePlan) else plan.test_cases
 
 
 def _plan_or_reason(task: Task, checker: str | None) -> CasePlan | SuitePlan | str:

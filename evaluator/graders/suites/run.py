@@ -8,8 +8,16 @@ from typing import NamedTuple, Self
 
 from evaluator.checkers import get_checker, render
 from evaluator.graders.bench import Bench
-from evaluator.graders.cases.loop import SHOWN_WHEN_RIGHT, SHOWN_WHEN_WRONG, attempt_by, excerpt, run_cases
-from evaluator.graders.cases.results import early_exit, reject_if_tampered, result_of
+from evaluator.graders.cases.loop import (
+    SHOWN_WHEN_RIGHT,
+    SHOWN_WHEN_WRONG,
+    attempt_by,
+    early_exit,
+    excerpt,
+    reject_if_tampered,
+    result_of,
+    run_cases,
+)
 from evaluator.graders.lru_cache import LruCache
 from evaluator.model import CaseResult, Difference, Flag, Limits, Opaque, Task, TestCase, Verdict
 from evaluator.sandbox import BadValueError, Outcome, Program, Status, decoded
