@@ -15,17 +15,12 @@ from evaluator.commands.failure import CommandError, Exit
 from evaluator.commands.progress import FirstProblems, Meter, paced, stopping_on_signal
 from evaluator.commands.tables import counted, print_facts
 from evaluator.formats import Problem
-from evaluator.interop.nemo_gym.collecting import (
-    Address,
-    Backoff,
-    Collected,
-    CollectError,
-    Figures,
-    Request,
-    RowSelection,
-    address_from,
-    collect,
-)
+from evaluator.http_calls import Backoff
+from evaluator.interop.nemo_gym.collecting.collector import Collected, Request, collect
+from evaluator.interop.nemo_gym.collecting.endpoint import Address, address_from
+from evaluator.interop.nemo_gym.collecting.figures import Figures
+from evaluator.interop.nemo_gym.collecting.rows import RowSelection
+from evaluator.interop.nemo_gym.collecting.service import CollectError
 from evaluator.interop.nemo_gym.wire import JsonObject
 
 __all__ = ["Backoff", "Request", "RowSelection", "address", "collect_rollouts"]

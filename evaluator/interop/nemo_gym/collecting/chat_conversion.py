@@ -10,6 +10,8 @@ import uuid
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+import msgspec
+
 from evaluator.interop.nemo_gym.wire import JsonObject
 from evaluator.model import JsonValue
 
@@ -47,8 +49,42 @@ def chat_request(params: JsonObject, items: Iterable[JsonValue], length_field: s
     return body | _tools(params) | _reasoning(params) | _text(params)
 
 
-def response_of(completion: Mapping[str, JsonValue], message: Mapping[str, JsonValue], finish: JsonValue) -> JsonObject:
-    """A choice of a chat completion as a response of the Responses API."""
+class _Function(msgspec.Struct):
+    name: str
+    arguments: JsonValue = None
+
+
+class _Call(msgspec.Struct):
+    function: _Function
+    id: str | None = None
+
+
+class _Message(msgspec.Struct):
+    content: JsonValue = None
+    refusal: JsonValue = None
+    reasoning_content: JsonValue = None
+    reasoning: JsonValue = None
+    tool_calls: list[_Call] | None = None
+
+
+class _Choice(msgspec.Struct):
+    message: _Message
+    finish_reason: JsonValue = None
+
+
+class _Completion(msgspec.Struct):
+    choices: list[_Choice]
+
+
+def response_of(completion: JsonObject) -> JsonObject:
+    """The first choice of a chat completion as a response of the Responses API. Raises `ConversionError`."""
+    try:
+        choices = msgspec.convert(completion, _Completion).choices
+    except msgspec.ValidationError as error:
+        raise ConversionError(f"it is not a chat completion: {error}") from None
+    if not choices:
+        raise ConversionError("it has no choices")
+    finish = choices[0].finish_reason
     reason = _CUT_OFF.get(finish) if isinstance(finish, str) else None
     return {
         "id": completion.get("id") or f"resp_{uuid.uuid4().hex}",
@@ -57,7 +93,7 @@ def response_of(completion: Mapping[str, JsonValue], message: Mapping[str, JsonV
         "model": completion.get("model"),
         "status": "incomplete" if reason else "completed",
         "incomplete_details": {"reason": reason} if reason else None,
-        "output": [*_items(message)],
+        "output": [*_items(choices[0].message)],
         "usage": _usage(completion.get("usage")),
     }
 
@@ -185,67 +221,51 @@ def _text(params: JsonObject) -> JsonObject:
     return fields
 
 
-def _items(message: Mapping[str, JsonValue]) -> Iterable[JsonObject]:
+def _items(message: _Message) -> Iterable[JsonObject]:
     """One message as items; a message without content is still an answer, so it becomes an empty text."""
-    thinking = message.get("reasoning_content") or message.get("reasoning")
+    thinking = message.reasoning_content or message.reasoning
     if isinstance(thinking, str) and thinking:
         summary: list[JsonValue] = [{"type": "summary_text", "text": thinking}]
         yield {"id": f"rs_{uuid.uuid4().hex}", "type": "reasoning", "summary": summary}
-    calls = message.get("tool_calls")
-    calls = calls if isinstance(calls, list) else []
-    text, refusal = _text_in(message.get("content")), message.get("refusal")
+    calls = message.tool_calls or []
+    text, refusal = _text_in(message.content), message.refusal
     parts: list[JsonValue] = []
     if text or not (calls or refusal):
         parts.append({"type": "output_text", "text": text, "annotations": []})
     if isinstance(refusal, str) and refusal:
         parts.append({"type": "refusal", "refusal": refusal})
     if parts:
-        yield {
-            "id": f"msg_{uuid.uuid4().hex}",
-            "type": "message",
-            "role": "assistant",
-            "status": "completed",
-            "content": parts,
-        }
+        own: JsonObject = {"id": f"msg_{uuid.uuid4().hex}", "type": "message", "role": "assistant"}
+        yield own | {"status": "completed", "content": parts}
     for call in calls:
-        yield _function_call(call)
-
-
-def _function_call(call: JsonValue) -> JsonObject:
-    function = call.get("function") if isinstance(call, dict) else None
-    if not isinstance(call, dict) or not isinstance(function, dict) or not isinstance(function.get("name"), str):
-        raise ConversionError("a tool call in the answer names no function")
-    number = call.get("id") or f"call_{uuid.uuid4().hex}"
-    return {
-        "id": f"fc_{uuid.uuid4().hex}",
-        "type": "function_call",
-        "call_id": number,
-        "name": function["name"],
-        "arguments": function.get("arguments") or "",
-        "status": "completed",
-    }
+        yield {
+            "id": f"fc_{uuid.uuid4().hex}",
+            "type": "function_call",
+            "call_id": call.id or f"call_{uuid.uuid4().hex}",
+            "name": call.function.name,
+            "arguments": call.function.arguments or "",
+            "status": "completed",
+        }
 
 
 def _usage(usage: JsonValue) -> JsonObject | None:
     if not isinstance(usage, dict):
         return None
-    asked, answered = _count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens"))
+    asked, answered = _count(usage, "prompt_tokens"), _count(usage, "completion_tokens")
     if asked is None and answered is None:
         return None
     asked, answered = asked or 0, answered or 0
+    cached = _count(usage.get("prompt_tokens_details"), "cached_tokens") or 0
+    thought = _count(usage.get("completion_tokens_details"), "reasoning_tokens") or 0
     return {
         "input_tokens": asked,
-        "input_tokens_details": {"cached_tokens": _detail(usage, "prompt_tokens_details", "cached_tokens")},
+        "input_tokens_details": {"cached_tokens": cached},
         "output_tokens": answered,
-        "output_tokens_details": {"reasoning_tokens": _detail(usage, "completion_tokens_details", "reasoning_tokens")},
-        "total_tokens": _count(usage.get("total_tokens")) or asked + answered,
+        "output_tokens_details": {"reasoning_tokens": thought},
+        "total_tokens": _count(usage, "total_tokens") or asked + answered,
     }
 
 
-def _detail(usage: JsonObject, details: str, name: str) -> int:
-    given = usage.get(details)
-    return (_count(given.get(name)) if isinstance(given, dict) else None) or 0
-
-
-def _count(value: JsonValue) -> int | None:
+def _count(counts: JsonValue, name: str) -> int | None:
+    value = counts.get(name) if isinstance(counts, dict) else None
     return value if isinstance(value, int) and not isinstance(value, bool) else None
