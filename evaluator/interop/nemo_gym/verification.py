@@ -17,11 +17,11 @@ from functools import partial
 from typing import Final
 
 import msgspec
+import numpy as np
 
 from evaluator.formats.nemo_gym import read_task
 from evaluator.graders import grader_or_refusal
 from evaluator.interop.endpoints import in_thread, until_disconnect
-from evaluator.interop.nemo_gym._spread import quantile
 from evaluator.interop.nemo_gym.code_gen_codes import codes_of
 from evaluator.interop.nemo_gym.config import ServerConfig, require_short, with_time_for_all
 from evaluator.interop.nemo_gym.wire import FailureKind, JsonObject, ModelResponse, VerifyRequest, VerifyResponse
@@ -36,12 +36,11 @@ _HEADERS: Final = ("stage", "total s", "share", "mean ms", "p50 ms", "p99 ms", "
 
 
 class StageTime(msgspec.Struct, frozen=True, kw_only=True):
-    """The time of one stage over the `n` requests that entered it."""
+    """The time of one stage over the `n` requests that entered it. `share`: of the total time, 0 to 1."""
 
     stage: str
     total_s: float
     share: float
-    """Of the total time, 0 to 1."""
     mean_ms: float
     p50_ms: float
     p99_ms: float
@@ -65,47 +64,36 @@ class VerifyProfile:
     def stages(self) -> list[StageTime]:
         """The stages entered, in the order of `STAGES`, then `rest` and `total`; empty without requests."""
         with self._lock:
-            seconds = {name: sorted(values) for name, values in self._seconds.items() if values}
-        whole = sum(seconds.get(_TOTAL, ())) or 1.0
-        return [
-            StageTime(
-                stage=name,
-                total_s=sum(values),
-                share=sum(values) / whole,
-                mean_ms=1000 * sum(values) / len(values),
-                p50_ms=1000 * quantile(values, 0.5),
-                p99_ms=1000 * quantile(values, 0.99),
-                n=len(values),
-            )
-            for name, values in seconds.items()
-        ]
+            seconds = {name: np.array(values) for name, values in self._seconds.items() if values}
+        whole = seconds[_TOTAL].sum() or 1.0 if seconds else 1.0
+        found = []
+        for name, values in seconds.items():
+            mean, p50, p99 = (1000 * float(each) for each in (values.mean(), *np.percentile(values, (50, 99))))
+            total, n = float(values.sum()), len(values)
+            share = total / float(whole)
+            found.append(StageTime(stage=name, total_s=total, share=share, mean_ms=mean, p50_ms=p50, p99_ms=p99, n=n))
+        return found
 
     def table(self) -> str:
         """Aligned columns, without a final newline."""
-        rows = [_HEADERS, *map(_cells, self.stages())]
-        if len(rows) == 1:
+        rows = [
+            (each.stage, f"{each.total_s:,.3f}", f"{each.share:.1%}", f"{each.mean_ms:,.2f}", f"{each.p50_ms:,.2f}",
+             f"{each.p99_ms:,.2f}", f"{each.n:,}")
+            for each in self.stages()
+        ]  # fmt: skip
+        if not rows:
             return "no request was verified"
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        return "\n".join(_line(row, widths) for row in rows)
+        columns = [
+            [cell.rjust(max(map(len, column))) for cell in column] for column in zip(_HEADERS, *rows, strict=True)
+        ]
+        columns[0] = [cell.strip().ljust(len(cell)) for cell in columns[0]]
+        return "\n".join(map("  ".join, zip(*columns, strict=True)))
 
     def json(self) -> str:
         """`{"requests": n, "stages": [{"stage", "total_s", "share", "mean_ms", "p50_ms", "p99_ms", "n"}, ...]}`."""
         stages = self.stages()
         requests = stages[-1].n if stages else 0
         return msgspec.json.encode({"requests": requests, "stages": stages}).decode()
-
-
-def _cells(time: StageTime) -> tuple[str, ...]:
-    milliseconds = (f"{value:,.2f}" for value in (time.mean_ms, time.p50_ms, time.p99_ms))
-    return (time.stage, f"{time.total_s:,.3f}", f"{time.share:.1%}", *milliseconds, f"{time.n:,}")
-
-
-def _line(cells: tuple[str, ...], widths: list[int]) -> str:
-    first, *others = (
-        cell.rjust(width) if place else cell.ljust(width)
-        for place, (cell, width) in enumerate(zip(cells, widths, strict=True))
-    )
-    return "  ".join((first, *others))
 
 
 _FENCES_OF_A_BLOCK: Final = 2
