@@ -19,10 +19,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from evaluator.interop.http_guard import Guard, Hosts
 from evaluator.interop.nemo_gym import metrics
-from evaluator.interop.nemo_gym.base_server import current_session, ending_if_refused, endpoint_of
+from evaluator.interop.nemo_gym.base_server import current_session, end_with_launcher, ending_if_refused, endpoint_of
 from evaluator.interop.nemo_gym.code_server import CodeResourcesServer
 from evaluator.interop.nemo_gym.config import ServerConfig, config_from
-from evaluator.interop.nemo_gym.launcher import end_with_launcher
 from evaluator.interop.nemo_gym.wire import (
     CloseSessionRequest,
     JsonObject,
