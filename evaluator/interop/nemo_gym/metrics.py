@@ -41,7 +41,9 @@ _SCORES: Final = ("accuracy", "no_answer")
 _WITHIN_TASKS: Final = "/avg_sample_std_dev"
 """The mean over tasks of the standard deviation of their first k rollouts; not in percent, and not of subsets."""
 _CODE: Final = "extracted_model_code"
-_HEADLINES: Final = ("pass@1[avg-of-{}]", "pass@{}", "majority@{}")
+_HEADLINE: Final = re.compile(
+    r"(?:(?P<subset>.+)/)?(?P<kind>pass@1\[avg-of-|pass@|majority@)(?P<k>\d+)\]?/accuracy", re.DOTALL
+)
 _TOKENS: Final = ("mean/input_tokens", "mean/output_tokens")
 _PERFORMANCE_TOKENS: Final = ("prompt_tokens", "cached_prompt_tokens", "completion_tokens", "reasoning_tokens")
 _NO_ESTIMATE: Final = (
@@ -104,19 +106,14 @@ def key_metrics(agent_metrics: Mapping[str, JsonValue]) -> JsonObject:
 
     For subsets, whose names begin with a lower-case letter, pass@1.
     """
-    found = {name: agent_metrics[name] for name in _TOKENS if name in agent_metrics}
-    for pattern in _HEADLINES:
-        found |= _at_largest_k(agent_metrics, pattern)
-    for subset in {name.split("/pass@")[0] for name in agent_metrics if "/pass@" in name and name[0].islower()}:
-        found |= _at_largest_k(agent_metrics, f"{subset}/{_HEADLINES[0]}")
-    return found
-
-
-def _at_largest_k(agent_metrics: Mapping[str, JsonValue], pattern: str) -> JsonObject:
-    before, after = map(re.escape, pattern.split("{}"))
-    matches = (re.fullmatch(rf"{before}(\d+){after}/accuracy", name, re.DOTALL) for name in agent_metrics)
-    name = max((match for match in matches if match), key=lambda match: int(match[1]), default=None)
-    return {} if name is None else {name[0]: agent_metrics[name[0]]}
+    best: dict[tuple[str | None, str], tuple[int, str]] = {}
+    for name in agent_metrics:
+        match = _HEADLINE.fullmatch(name)
+        if match and (match["subset"] is None or (name[0].islower() and match["kind"] == "pass@1[avg-of-")):
+            key = match["subset"], match["kind"]
+            best[key] = max(best.get(key, (0, "")), (int(match["k"]), name))
+    names = (*_TOKENS, *(name for _, name in best.values()))
+    return {name: agent_metrics[name] for name in names if name in agent_metrics}
 
 
 def _coverage(rollouts: Sequence[Placed], measured: Sequence[Placed]) -> dict[str, int]:

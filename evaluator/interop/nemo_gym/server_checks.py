@@ -91,7 +91,7 @@ def _verify(server: Server) -> str:
 
 
 def _aggregate_metrics(server: Server) -> str:
-    rollouts = []
+    rollouts: list[JsonValue] = []
     for index, row in enumerate(server.rows[:_SHOWN]):
         answered = server.verify(row).fields
         kept = {name: value for name, value in answered.items() if name not in (_ASKED, "response")}

@@ -97,9 +97,10 @@ class Answer(NamedTuple):
     def body(self) -> JsonValue:
         """The decoded JSON; None for anything else."""
         try:
-            return decode_json(self.text)
+            body: JsonValue = decode_json(self.text)
         except JsonError:
             return None
+        return body
 
     @property
     def fields(self) -> JsonObject:
@@ -154,7 +155,13 @@ class Server:
 def says(text: str) -> JsonObject:
     """A model's response of one message, with all fields that NeMo Gym's own servers require."""
     content: JsonObject = {"type": "output_text", "text": text, "annotations": []}
-    message = {"id": "msg_test", "type": "message", "role": "assistant", "status": "completed", "content": [content]}
+    message: JsonObject = {
+        "id": "msg_test",
+        "type": "message",
+        "role": "assistant",
+        "status": "completed",
+        "content": [content],
+    }
     return response_with([message])
 
 

@@ -14,7 +14,7 @@ import time
 from array import array
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 import numpy as np
@@ -33,18 +33,7 @@ from evaluator.workers.single import grade_one
 _REST: Final = "rest"
 _TOTAL: Final = "total"
 _HEADERS: Final = ("stage", "total s", "share", "mean ms", "p50 ms", "p99 ms", "n")
-
-
-class StageTime(msgspec.Struct, frozen=True, kw_only=True):
-    """The time of one stage over the `n` requests that entered it. `share`: of the total time, 0 to 1."""
-
-    stage: str
-    total_s: float
-    share: float
-    mean_ms: float
-    p50_ms: float
-    p99_ms: float
-    n: int
+_CELLS: Final = ("{}", "{:,.3f}", "{:.1%}", "{:,.2f}", "{:,.2f}", "{:,.2f}", "{:,}")
 
 
 class VerifyProfile:
@@ -61,38 +50,37 @@ class VerifyProfile:
             for name, value in (*spent.seconds.items(), (_REST, rest), (_TOTAL, total_s)):
                 self._seconds[name].append(value)
 
-    def stages(self) -> list[StageTime]:
-        """The stages entered, in the order of `STAGES`, then `rest` and `total`; empty without requests."""
+    def stages(self) -> list[dict[str, Any]]:
+        """The stages entered, in the order of `STAGES`, then `rest` and `total`, each over the `n` requests that
+        entered it; empty without requests. `share`: of the total time, 0 to 1."""
         with self._lock:
             seconds = {name: np.array(values) for name, values in self._seconds.items() if values}
-        whole = seconds[_TOTAL].sum() or 1.0 if seconds else 1.0
         found = []
         for name, values in seconds.items():
-            mean, p50, p99 = (1000 * float(each) for each in (values.mean(), *np.percentile(values, (50, 99))))
-            total, n = float(values.sum()), len(values)
-            share = total / float(whole)
-            found.append(StageTime(stage=name, total_s=total, share=share, mean_ms=mean, p50_ms=p50, p99_ms=p99, n=n))
+            total = float(values.sum())
+            share = total / (float(seconds[_TOTAL].sum()) or 1.0)
+            times = (1000 * values.mean(), *np.percentile(1000 * values, (50, 99)))
+            spread = dict(zip(("mean_ms", "p50_ms", "p99_ms"), map(float, times), strict=True))
+            found.append({"stage": name, "total_s": total, "share": share, **spread, "n": len(values)})
         return found
 
     def table(self) -> str:
         """Aligned columns, without a final newline."""
         rows = [
-            (each.stage, f"{each.total_s:,.3f}", f"{each.share:.1%}", f"{each.mean_ms:,.2f}", f"{each.p50_ms:,.2f}",
-             f"{each.p99_ms:,.2f}", f"{each.n:,}")
+            [pattern.format(value) for pattern, value in zip(_CELLS, each.values(), strict=True)]
             for each in self.stages()
-        ]  # fmt: skip
+        ]
         if not rows:
             return "no request was verified"
-        columns = [
-            [cell.rjust(max(map(len, column))) for cell in column] for column in zip(_HEADERS, *rows, strict=True)
-        ]
-        columns[0] = [cell.strip().ljust(len(cell)) for cell in columns[0]]
+        first, *others = ([*column] for column in zip(_HEADERS, *rows, strict=True))
+        columns = [[cell.ljust(max(map(len, first))) for cell in first]]
+        columns += [[cell.rjust(max(map(len, column))) for cell in column] for column in others]
         return "\n".join(map("  ".join, zip(*columns, strict=True)))
 
     def json(self) -> str:
         """`{"requests": n, "stages": [{"stage", "total_s", "share", "mean_ms", "p50_ms", "p99_ms", "n"}, ...]}`."""
         stages = self.stages()
-        requests = stages[-1].n if stages else 0
+        requests = stages[-1]["n"] if stages else 0
         return msgspec.json.encode({"requests": requests, "stages": stages}).decode()
 
 
@@ -162,7 +150,8 @@ class Verifier:
 
     def _grade(self, task: Task, response: ModelResponse) -> Grade:
         text = response.output_text
-        rollout = Rollout(task_id=task.task_id, sample_id=f"{task.task_id}#0", completion=text, kind=_kind(task, text))
+        kind = Kind.CHAT if task.mode in (Mode.CALL, Mode.STDIN) and "```" in text else None
+        rollout = Rollout(task_id=task.task_id, sample_id=f"{task.task_id}#0", completion=text, kind=kind)
         if self._has_no_block(task, text):
             grade = Grade(task_id=task.task_id, sample_id=rollout.sample_id, verdict=Verdict.NO_CODE, reward=0.0)
             grade.error_message = "the answer has no closed code fence, and unfenced_code is off"
@@ -190,8 +179,8 @@ class Verifier:
             answer.extracted_model_output = text
             answer.extracted_model_code = grade.code.removesuffix("\n") if grade.code else None
         if grade.reward is not None:
-            if grade.verdict is not Verdict.PASSED:
-                answer.error_message = _reason(grade)
+            if grade.verdict is not Verdict.PASSED:  # `failure_reason` is for masked rollouts only
+                answer.error_message = _one_line(grade.error) or None
             answer.reward = self._reward(request.response, grade, answer)
             answer.unit_tests_time_taken = seconds if grade.code is not None else None
             _add_components(answer, grade)
@@ -226,10 +215,6 @@ def _row(request: VerifyRequest) -> JsonObject:
         "responses_create_params": request.responses_create_params.model_dump(),
         "verifier_metadata": request.verifier_metadata,
     }
-
-
-def _kind(task: Task, text: str) -> Kind | None:
-    return Kind.CHAT if task.mode in (Mode.CALL, Mode.STDIN) and "```" in text else None
 
 
 def _echoed(request: VerifyRequest) -> VerifyResponse:
@@ -268,11 +253,6 @@ def _why_undecided(grade: Grade) -> tuple[FailureKind, str, Verdict]:
     else:
         kind = FailureKind.UNGRADABLE_TASK if grade.verified else FailureKind.UNVERIFIED
     return kind, reason, grade.verdict
-
-
-def _reason(grade: Grade) -> str | None:
-    """Why the completion did not pass; `failure_reason` is for masked rollouts only."""
-    return _one_line(grade.error) or None
 
 
 def _one_line(text: str) -> str:

@@ -164,5 +164,5 @@ def test_no_request_of_many_threads_is_lost() -> None:
     profile = VerifyProfile()
     with ThreadPoolExecutor(8) as threads:
         list(threads.map(lambda _: profile.add(spent(run=0.5), 1.0), range(2000)))
-    found = [(stage.stage, stage.n, stage.total_s) for stage in profile.stages()]
+    found = [(stage["stage"], stage["n"], stage["total_s"]) for stage in profile.stages()]
     assert found == [("run", 2000, 1000.0), ("rest", 2000, 1000.0), ("total", 2000, 2000.0)]

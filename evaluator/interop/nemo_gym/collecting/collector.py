@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 from collections.abc import Coroutine
 from contextlib import AsyncExitStack, closing
@@ -14,40 +15,38 @@ import msgspec
 from evaluator.formats import Problem
 from evaluator.formats.json_text import decode_json
 from evaluator.http_calls import Backoff
-from evaluator.interop.nemo_gym.collecting.endpoint import Address, Api, Endpoint
+from evaluator.interop.nemo_gym.collecting.endpoint import Api, Endpoint, address_from
 from evaluator.interop.nemo_gym.collecting.figures import Figures, aggregate, figures_of
 from evaluator.interop.nemo_gym.collecting.files import Files, Output
 from evaluator.interop.nemo_gym.collecting.resources import ResourcesServer
 from evaluator.interop.nemo_gym.collecting.rollout import FAILURE_CLASS, Roller
-from evaluator.interop.nemo_gym.collecting.rows import RowSelection, materialized
+from evaluator.interop.nemo_gym.collecting.rows import materialized
 from evaluator.interop.nemo_gym.collecting.service import CollectError, Retries, encoded
 from evaluator.interop.nemo_gym.wire import JsonObject
+from evaluator.model import JsonValue
 
 
-class Request(msgspec.Struct, frozen=True):
+class Request(msgspec.Struct, frozen=True, kw_only=True):
     """What to collect, and from where to where."""
 
-    selection: RowSelection
+    rows: Path
     output: Path
-    address: Address
+    base_url: str | None = None
+    """The model's endpoint; None: the environment's, or OpenAI's."""
     api: Api = "responses"
     server: str | None = None
     """The resources server's address; None: nothing is verified."""
+    repeats: int = 1
+    limit: int | None = None
+    """Only so many of the first rows."""
+    overrides: dict[str, JsonValue] = {}
+    """Fields that replace the rows' own in `responses_create_params`, such as the model."""
     concurrency: int = 32
     most_turns: int = 16
     backoff: Backoff = Backoff()
     timeout_s: float = 600.0
     """Seconds for one request to the model or to the server."""
     resume: bool = False
-
-
-class Collected(msgspec.Struct):
-    """The result of one session; the figures cover all rollouts of the file."""
-
-    figures: Figures
-    retries: int
-    seconds: float
-    stopped: bool
 
 
 class Watch(Protocol):
@@ -66,10 +65,11 @@ class Watch(Protocol):
         """Called with a line for the user."""
 
 
-async def collect(request: Request, watch: Watch, stop: asyncio.Event) -> Collected:
+async def collect(request: Request, watch: Watch, stop: asyncio.Event) -> Figures:
     """Collects until all rollouts exist or `stop` is set. Raises `CollectError`, `FormatError`, `OSError`."""
     started = time.monotonic()
     retries = Retries(request.backoff)
+    url, key = address_from(request.base_url, os.environ)
     files = Files(request.output)
     async with AsyncExitStack() as stack:
         server = None
@@ -77,9 +77,9 @@ async def collect(request: Request, watch: Watch, stop: asyncio.Event) -> Collec
             server = ResourcesServer(request.server, request.timeout_s, retries)
             stack.push_async_callback(server.caller.close)
             await server.greet()
-        endpoint = Endpoint(request.address, request.api, request.timeout_s, retries)
+        endpoint = Endpoint(url, key, request.api, request.timeout_s, retries)
         stack.push_async_callback(endpoint.caller.close)
-        rows = materialized(request.selection, watch.bad_row)
+        rows = materialized(request.rows, request.repeats, request.limit, request.overrides, watch.bad_row)
         with closing(Output(files, rows, resume=request.resume, tell=watch.notice)) as output:
             watch.begins(output.inputs, len(output.done))
             roller = Roller(endpoint, server, request.most_turns)
@@ -91,8 +91,9 @@ async def collect(request: Request, watch: Watch, stop: asyncio.Event) -> Collec
                 raise
         if server is not None and not stopped:
             await _unless(stop, aggregate(files, server, watch.notice))
-    figures = figures_of(files, output.inputs, request.selection.repeats)
-    return Collected(figures, retries.count, time.monotonic() - started, stopped)
+    figures = figures_of(files, output.inputs, request.repeats)
+    figures.retries, figures.seconds, figures.stopped = retries.count, time.monotonic() - started, stopped
+    return figures
 
 
 async def _collected(roller: Roller, output: Output, watch: Watch, concurrency: int) -> None:

@@ -9,8 +9,6 @@ from collections.abc import Mapping
 from typing import Final, Literal
 from urllib.parse import urlsplit
 
-import msgspec
-
 from evaluator.http_calls import Reply
 from evaluator.interop.nemo_gym.collecting.chat_conversion import ConversionError, chat_request, response_of
 from evaluator.interop.nemo_gym.collecting.service import (
@@ -37,25 +35,18 @@ _NO_QUOTA: Final = "insufficient_quota"
 _FINAL: Final = ("completed", "incomplete")
 
 
-class Address(msgspec.Struct, frozen=True):
-    """The model's URL and key; the key never appears in a message or a file."""
+def address_from(given: str | None, environment: Mapping[str, str]) -> tuple[str, str]:
+    """The model's URL, the given one or the environment's, and its key, which appears in no message and no file.
 
-    url: str
-    key: str = ""
-
-    def __repr__(self) -> str:
-        return f"Address({self.url!r})"
-
-
-def address_from(given: str | None, environment: Mapping[str, str]) -> Address:
-    """The given address, or the environment's. Raises `CollectError`."""
+    Raises `CollectError`.
+    """
     url = given or environment.get(ADDRESS) or _OPENAI
     key = environment.get(KEY, "").strip()
     if not key.isascii() or not (key.isprintable() or not key):
         raise CollectError(f"{KEY} has characters that a key can't have: set it again")
     if not key and _is_openai(url):
         raise CollectError(f"{url} requires a key: set {KEY}, or name another endpoint with --base-url or {ADDRESS}")
-    return Address(url, key)
+    return url, key
 
 
 class Endpoint(Service):
@@ -64,9 +55,9 @@ class Endpoint(Service):
     broken = busy = FailureClass.AGENT_REQUEST_FAILED
     refused = FailureClass.AGENT_RUN_ERROR
 
-    def __init__(self, address: Address, api: Api, timeout_s: float, retries: Retries) -> None:
-        super().__init__("the model's endpoint", address.url, address.key, timeout_s, retries)
-        self._length = "max_completion_tokens" if _is_openai(address.url) else "max_tokens"
+    def __init__(self, url: str, key: str, api: Api, timeout_s: float, retries: Retries) -> None:
+        super().__init__("the model's endpoint", url, key, timeout_s, retries)
+        self._length = "max_completion_tokens" if _is_openai(url) else "max_tokens"
         self._api = api
 
     async def ask(self, params: JsonObject, items: list[JsonValue]) -> JsonObject:

@@ -60,6 +60,10 @@ class Figures(msgspec.Struct):
     """Tool calls that the server answered with 404: the rows are for another server."""
     thinking: int = 0
     """Rollouts whose reward is the penalty for thinking tags in the answer."""
+    retries: int = 0
+    """Of this session, as are the next."""
+    seconds: float = 0.0
+    stopped: bool = False
 
 
 class _Response(msgspec.Struct):

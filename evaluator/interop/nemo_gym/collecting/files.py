@@ -23,22 +23,14 @@ Key = tuple[int, int]
 _PACKED: Final = (".gz", ".zst")
 
 
-class Files(msgspec.Struct, frozen=True):
+class Files:
     """Their paths, named as NeMo Gym does."""
 
-    output: Path
-
-    @property
-    def inputs(self) -> Path:
-        return materialized_inputs_path(self.output)
-
-    @property
-    def failures(self) -> Path:
-        return failures_path(self.output)
-
-    @property
-    def metrics(self) -> Path:
-        return aggregate_metrics_path(self.output)
+    def __init__(self, output: Path) -> None:
+        self.output = output
+        self.inputs = materialized_inputs_path(output)
+        self.failures = failures_path(output)
+        self.metrics = aggregate_metrics_path(output)
 
 
 class _Numbers(msgspec.Struct):
