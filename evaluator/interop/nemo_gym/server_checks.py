@@ -6,20 +6,24 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from pydantic import JsonValue
 
 from evaluator.interop.nemo_gym.tried_server import (
     OTHERS_ANSWER,
-    Answer,
     NoAnswerError,
     Row,
     Server,
+    fields_of,
     response_with,
     says,
+    shown,
 )
 from evaluator.interop.nemo_gym.wire import HEALTH_PATHS, FailureKind, JsonObject, ReverifyMode
+
+if TYPE_CHECKING:
+    from httpx2 import Response
 
 _NOT_THERE: Final = (404, 405)
 _HUGE: Final = 300_000
@@ -71,8 +75,8 @@ def _finding(name: str, check: Callable[[], str]) -> Finding:
 
 def _health(server: Server) -> str:
     answers = {path: server.get(path) for path in HEALTH_PATHS}
-    _require(f"{path}: {answer}" for path, answer in answers.items() if answer.servers_fault)
-    missing = [path for path, answer in answers.items() if not answer.good]
+    _require(f"{path}: {shown(answer)}" for path, answer in answers.items() if answer.is_server_error)
+    missing = [path for path, answer in answers.items() if not answer.is_success]
     # NeMo Gym waits for any answer on /.
     return f"missing, and not needed: {', '.join(missing)}" if missing else "all five answer"
 
@@ -84,31 +88,32 @@ def _seed_session(server: Server) -> str:
 def _verify(server: Server) -> str:
     answer = server.verify(server.rows[0])
     _good(answer)
-    missing = [name for name in (_ASKED, "response", "reward") if name not in answer.fields]
+    missing = [name for name in (_ASKED, "response", "reward") if name not in fields_of(answer)]
     if missing:
         raise _NotOkError(f"no {', '.join(missing)} in the answer, which agents need: echo the request")
-    return f"reward {answer.fields['reward']}"
+    return f"reward {fields_of(answer)['reward']}"
 
 
 def _aggregate_metrics(server: Server) -> str:
     rollouts: list[JsonValue] = []
     for index, row in enumerate(server.rows[:_SHOWN]):
-        answered = server.verify(row).fields
+        answered = fields_of(server.verify(row))
         kept = {name: value for name, value in answered.items() if name not in (_ASKED, "response")}
         rollouts.append({"reward": 0.0, **kept, "_ng_task_index": index, "_ng_rollout_index": 0, "response": {}})
     answer = server.post("/aggregate_metrics", {"verify_responses": rollouts})
-    if answer.good and not isinstance(answer.fields.get("agent_metrics"), dict):
+    if answer.is_success and not isinstance(fields_of(answer).get("agent_metrics"), dict):
         raise _NotOkError("no agent_metrics in the answer")
     return _good(answer)
 
 
 def _reverify_mode(server: Server) -> str:
     answer = server.get("/reverify_mode")
-    if answer.status in _NOT_THERE:
+    if answer.status_code in _NOT_THERE:
         raise _NotOkError("missing; NeMo Gym has it from 0.5 on", Status.SKIPPED)
-    if answer.good and answer.body in tuple(ReverifyMode):
-        return str(answer.body)
-    raise _NotOkError(f"{answer}: give one of {', '.join(ReverifyMode)}")
+    mode = answer.text.strip().strip('"')
+    if answer.is_success and mode in tuple(ReverifyMode):
+        return mode
+    raise _NotOkError(f"{shown(answer)}: give one of {', '.join(ReverifyMode)}")
 
 
 def _close_session(server: Server) -> str:
@@ -116,7 +121,7 @@ def _close_session(server: Server) -> str:
     session = server.seed(resources_session_id=name)
     episode: JsonObject = {"rollout_id": name, "attempt": 0}
     answer = server.post("/close_session", {"resources_session_id": name, "episode_id": episode}, session)
-    if answer.status in _NOT_THERE:
+    if answer.status_code in _NOT_THERE:
         raise _NotOkError("missing; only Environment Servers use it", Status.SKIPPED)
     return _good(answer)
 
@@ -131,9 +136,9 @@ def _rewards(server: Server) -> str:
         reward = _reward(answer)
         if reward is None:
             wrong.append(f"{row.place}: {_no_reward(answer)}")
-        elif answer.fields.get("mask_sample") is True:
-            why = answer.fields.get("failure_reason") or answer.fields.get("failure_kind")
-            broken = answer.fields.get("failure_kind") == FailureKind.VERIFIER_ERROR
+        elif fields_of(answer).get("mask_sample") is True:
+            why = fields_of(answer).get("failure_reason") or fields_of(answer).get("failure_kind")
+            broken = fields_of(answer).get("failure_kind") == FailureKind.VERIFIER_ERROR
             (odd if why and not broken else wrong).append(f"{row.place}: masked: {why or 'no failure_reason'}")
         else:
             rewards.append(reward)
@@ -147,7 +152,7 @@ def _rewards(server: Server) -> str:
 
 def _same_twice(server: Server) -> str:
     for row in server.rows:
-        first, second = (server.verify(row).fields for _ in range(2))
+        first, second = (fields_of(server.verify(row)) for _ in range(2))
         for name in ("reward", "verdict"):
             if first.get(name) != second.get(name):
                 raise _NotOkError(f"{row.place}: {name} {first.get(name)}, then {second.get(name)}")
@@ -186,8 +191,8 @@ def _unearned(server: Server, tried: dict[str, tuple[Row, JsonObject]]) -> str:
     paid = []
     for name, (row, response) in tried.items():
         answer = server.verify(row, response)
-        if answer.servers_fault:
-            raise _NotOkError(f"{name}: {answer}")
+        if answer.is_server_error:
+            raise _NotOkError(f"{name}: {shown(answer)}")
         reward = _reward(answer)
         if reward is not None and reward >= _FULL:
             paid.append(f"{name}: reward {reward:g}")
@@ -204,13 +209,13 @@ def _malformed(server: Server) -> str:
         except NoAnswerError as error:
             broken.append(f"{name}: {error}")
             continue
-        if answer.servers_fault:
-            broken.append(f"{name}: {answer}")
-        elif answer.good and _reward(answer) is None:
+        if answer.is_server_error:
+            broken.append(f"{name}: {shown(answer)}")
+        elif answer.is_success and _reward(answer) is None:
             broken.append(f"{name}: {_no_reward(answer)}")
     after = server.verify(server.rows[0])
-    if not after.good:
-        broken.append(f"after them: {after}")
+    if not after.is_success:
+        broken.append(f"after them: {shown(after)}")
     _require(broken)
     return "refused, or verified"
 
@@ -238,10 +243,10 @@ def _malformed_requests(row: Row) -> Iterator[tuple[str, JsonObject]]:
         yield name, {**good, "response": other}
 
 
-def _good(answer: Answer) -> str:
-    if not answer.good:
-        raise _NotOkError(str(answer))
-    return str(answer.status)
+def _good(answer: Response) -> str:
+    if not answer.is_success:
+        raise _NotOkError(shown(answer))
+    return str(answer.status_code)
 
 
 def _require(faults: Iterator[str] | list[str], status: Status = Status.FAILED) -> None:
@@ -251,15 +256,15 @@ def _require(faults: Iterator[str] | list[str], status: Status = Status.FAILED) 
         raise _NotOkError("; ".join(found[:_SHOWN]), status)
 
 
-def _reward(answer: Answer) -> float | None:
-    value = answer.fields.get("reward") if answer.good else None
+def _reward(answer: Response) -> float | None:
+    value = fields_of(answer).get("reward") if answer.is_success else None
     return float(value) if isinstance(value, int | float) and math.isfinite(value) else None
 
 
-def _no_reward(answer: Answer) -> str:
-    if not answer.good:
-        return str(answer)
-    return f"reward {answer.fields['reward']!r}" if "reward" in answer.fields else "no reward"
+def _no_reward(answer: Response) -> str:
+    if not answer.is_success:
+        return shown(answer)
+    return f"reward {fields_of(answer)['reward']!r}" if "reward" in fields_of(answer) else "no reward"
 
 
 def _rows(count: int) -> str:
@@ -291,7 +296,7 @@ _SAMPLES: Final[dict[str, JsonValue]] = {
 def check_tools(server: Server) -> Iterator[Finding]:
     """A finding per tool, or one that says that there are none."""
     try:
-        description = server.get("/openapi.json").fields
+        description = fields_of(server.get("/openapi.json"))
     except NoAnswerError:
         description = {}
     tools = _tools(description)
@@ -305,14 +310,14 @@ def check_tools(server: Server) -> Iterator[Finding]:
 def _tried(server: Server, path: str, sample: JsonObject) -> str:
     session = server.seed()
     without = server.post(path, {}, session)
-    if without.status == 404:
+    if without.status_code == 404:
         raise _NotOkError("rows offer it to the model, and the server does not have it")
-    if without.servers_fault:
-        raise _NotOkError(f"without arguments: {without}")
+    if without.is_server_error:
+        raise _NotOkError(f"without arguments: {shown(without)}")
     answer = server.post(path, sample, session)
-    if answer.servers_fault:  # it may need a missing service, or real arguments: the model would see the error
-        raise _NotOkError(str(answer), Status.WARNING)
-    return str(answer)
+    if answer.is_server_error:  # it may need a missing service, or real arguments: the model would see the error
+        raise _NotOkError(shown(answer), Status.WARNING)
+    return shown(answer)
 
 
 def _offered(row: Row) -> Iterator[str]:

@@ -14,7 +14,7 @@ import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, NamedTuple, Self
+from typing import Final, Self
 
 import yaml
 from pydantic import JsonValue
@@ -26,6 +26,7 @@ from evaluator.interop.nemo_gym.wire import JsonObject
 
 with needs("serve", "a client of a resource server needs httpx2"):
     import httpx2
+    from httpx2 import Response
 
 _HOST: Final = "127.0.0.1"
 _BETWEEN_LOOKS_S: Final = 0.05
@@ -78,38 +79,19 @@ class NoAnswerError(Exception):
     """The server did not answer. One line with the reason."""
 
 
-class Answer(NamedTuple):
-    """A server's answer."""
+def fields_of(answer: Response) -> JsonObject:
+    """The decoded object; empty for anything else."""
+    try:
+        body = decode_json(answer.content)
+    except JsonError:
+        return {}
+    return body if isinstance(body, dict) else {}
 
-    status: int
-    text: str
-    cookies: httpx2.Cookies
 
-    @property
-    def good(self) -> bool:
-        return 200 <= self.status < 300
-
-    @property
-    def servers_fault(self) -> bool:
-        return self.status >= 500
-
-    @property
-    def body(self) -> JsonValue:
-        """The decoded JSON; None for anything else."""
-        try:
-            body: JsonValue = decode_json(self.text)
-        except JsonError:
-            return None
-        return body
-
-    @property
-    def fields(self) -> JsonObject:
-        """The decoded object; empty for anything else."""
-        body = self.body
-        return body if isinstance(body, dict) else {}
-
-    def __str__(self) -> str:
-        return f"{self.status} {' '.join(self.text.split())[:_SHOWN_OF_ANSWER]}".strip()
+def shown(answer: Response) -> str:
+    """Its status and the start of its text."""
+    text = answer.content.decode("utf-8", "replace")
+    return f"{answer.status_code} {' '.join(text.split())[:_SHOWN_OF_ANSWER]}".strip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,27 +103,27 @@ class Server:
     timeout: float
     """Seconds for one answer."""
 
-    def get(self, path: str) -> Answer:
+    def get(self, path: str) -> Response:
         return self._send("GET", path)
 
-    def post(self, path: str, body: JsonObject, session: Answer | None = None) -> Answer:
+    def post(self, path: str, body: JsonObject, session: Response | None = None) -> Response:
         """`session`: an earlier answer, whose cookies are sent."""
         return self._send("POST", path, json.dumps(body), session.cookies if session else None)
 
-    def seed(self, **more: JsonValue) -> Answer:
+    def seed(self, **more: JsonValue) -> Response:
         """Seeds a session with the first row."""
         return self.post("/seed_session", self.rows[0].fields | more)
 
-    def verify(self, row: Row, response: JsonObject | None = None) -> Answer:
+    def verify(self, row: Row, response: JsonObject | None = None) -> Response:
         """Seeds a session with the row and requests the reward of a response, as an agent does."""
         session = self.post("/seed_session", row.fields)
         given = row.likely_response if response is None else response
         return self.post("/verify", {**row.fields, "response": given}, session)
 
-    def _send(self, method: str, path: str, body: str | None = None, cookies: httpx2.Cookies | None = None) -> Answer:
+    def _send(self, method: str, path: str, body: str | None = None, cookies: httpx2.Cookies | None = None) -> Response:
         """Raises `NoAnswerError`."""
         try:
-            answer = httpx2.request(
+            return httpx2.request(
                 method, self.url.rstrip("/") + path, content=body, headers={"content-type": "application/json"},
                 cookies=cookies, timeout=self.timeout, trust_env=False, verify=False,
             )  # fmt: skip
@@ -149,7 +131,6 @@ class Server:
             raise NoAnswerError(f"{method} {path}: no answer within {self.timeout:g} s") from None
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
             raise NoAnswerError(f"{method} {path}: no answer: {str(error) or type(error).__name__}") from None
-        return Answer(answer.status_code, answer.content.decode("utf-8", "replace"), answer.cookies)
 
 
 def says(text: str) -> JsonObject:
