@@ -36,6 +36,7 @@ from evaluator.interop.nemo_gym.tried_server import (
 )
 
 _SHOWN: Final = 300
+_START: Final = '; end it with: if __name__ == "__main__": YOUR_SERVER.run_webserver()'
 _SQUARES: Final = Row(
     "a row of test-server's own",
     {
@@ -109,7 +110,9 @@ def _of_folder(folder: Path, given: list[Row] | None, timeout: float, *, validat
     try:
         process = ServerProcess(folder, timeout)
     except StartError as error:
-        yield Finding("starts", Status.FAILED, f"{error}{_fix(folder)}")
+        text = (folder / "app.py").read_text(encoding="utf-8", errors="replace")
+        fix = "" if "run_webserver" in text else _START
+        yield Finding("starts", Status.FAILED, f"{error}{fix}")
         by_its_class = True
         try:
             process = ServerProcess(folder, timeout, by_its_class=True)
@@ -125,14 +128,6 @@ def _of_folder(folder: Path, given: list[Row] | None, timeout: float, *, validat
         yield _ended(process, signal.SIGTERM)
     with ServerProcess(folder, timeout, by_its_class=by_its_class) as process:
         yield _ended(process, signal.SIGINT)
-
-
-def _fix(folder: Path) -> str:
-    """What to add to an app.py that starts no server."""
-    text = (folder / "app.py").read_text(encoding="utf-8", errors="replace")
-    if "run_webserver" not in text:
-        return '; end it with: if __name__ == "__main__": YOUR_SERVER.run_webserver()'
-    return ""
 
 
 def _ended(process: ServerProcess, number: signal.Signals) -> Finding:

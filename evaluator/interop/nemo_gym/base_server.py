@@ -38,7 +38,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from evaluator.interop import http_server
-from evaluator.interop.endpoints import AsciiJSON
+from evaluator.interop.endpoints import AsciiJSON, health
 from evaluator.interop.nemo_gym.config import (
     CONFIG_DICT,
     ConfigError,
@@ -243,7 +243,7 @@ class BaseResourcesServer:
         app.add_exception_handler(RequestValidationError, _refused)  # type: ignore[arg-type]
         app.add_middleware(SessionCookie, not_ours=self.found_session)
         for path in HEALTH_PATHS:
-            app.get(path)(_healthy)
+            app.add_route(path, health)
         app.get("/reverify_mode")(self._reverify_mode)
         app.post("/verify")(verify_endpoint(self.verify))
         for name in _OWN_ENDPOINTS:
@@ -309,10 +309,6 @@ def ending_if_refused(server: str) -> Iterator[None]:
 def _folder_of_program() -> Path | None:
     file = getattr(sys.modules["__main__"], "__file__", None)
     return Path(file).resolve().parent if file else None
-
-
-async def _healthy() -> dict[str, str]:
-    return {"status": "ok"}
 
 
 async def _refused(request: Request, error: RequestValidationError) -> Response:

@@ -313,7 +313,8 @@ class _Scored:
     """One score (0 or 1) of each of a task's rollouts, in order, and their answers."""
 
     def __init__(self, task: Sequence[Row], name: str) -> None:
-        self.answers = [_answer(row.get(_CODE)) for row in task]
+        codes = [row.get(_CODE) for row in task]
+        self.answers = [code if code is None or isinstance(code, str) else json.dumps(code) for code in codes]
         if name == "no_answer":
             self.values = [int(answer is None) for answer in self.answers]
         else:
@@ -377,10 +378,6 @@ def _by_difficulty(tasks: Sequence[Sequence[Row]]) -> JsonObject:
         for name, value in _of_tasks(members).items()
         if name != "per_sample_aggregate" and not name.endswith(_WITHIN_TASKS)
     }
-
-
-def _answer(code: JsonValue) -> str | None:
-    return code if code is None or isinstance(code, str) else json.dumps(code, sort_keys=True)
 
 
 def _at_k(scored: Sequence[_Scored], by_run: Sequence[float], k: int, name: str) -> JsonObject:

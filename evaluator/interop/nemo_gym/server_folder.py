@@ -58,7 +58,11 @@ def write_server(folder: Path, name: str | None = None) -> list[Path]:
     """
     name = _checked_name(folder, name)
     if folder.is_symlink() or folder.exists():
-        _require_empty(folder)
+        if not folder.is_dir():
+            raise NewServerError(f"{folder}: a file of that name exists: give another folder")
+        found = min((path.name for path in folder.iterdir()), default=None)
+        if found is not None:
+            raise NewServerError(f"{folder}: not empty (it has {found}): give a new folder")
     words = {
         "name": name,
         "class_name": "".join(part.capitalize() for part in name.split("_")) + "ResourcesServer",
@@ -95,14 +99,6 @@ def _checked_name(folder: Path, name: str | None) -> str:
         f"{given[:80]!r} can't be a server's name (lower-case letters, digits and _, a letter first, at most"
         f" {_LONGEST_NAME}): give --name {better}"
     )
-
-
-def _require_empty(folder: Path) -> None:
-    if not folder.is_dir():
-        raise NewServerError(f"{folder}: a file of that name exists: give another folder")
-    found = next(iter(sorted(path.name for path in folder.iterdir())), None)
-    if found is not None:
-        raise NewServerError(f"{folder}: not empty (it has {found}): give a new folder")
 
 
 def rows_of_folder(folder: Path) -> list[Row]:

@@ -106,7 +106,12 @@ class Verifier:
 
     async def verify(self, request: VerifyRequest) -> VerifyResponse:
         """The verified response; errors become a masked one. Raises `ClientDisconnect`."""
-        row = _row(request)
+        row: JsonObject = {
+            "task_id": "row",  # for a row without one
+            **(request.model_extra or {}),
+            "responses_create_params": request.responses_create_params.model_dump(),
+            "verifier_metadata": request.verifier_metadata,
+        }
         task: Task | None = None
         try:
             task = read_task(row)
@@ -206,15 +211,6 @@ def has_format_violation(response: ModelResponse) -> bool:
         return True
     reasoning = response.reasoning_text
     return reasoning.count("<think>") > 1 or reasoning.count("</think>") > 1
-
-
-def _row(request: VerifyRequest) -> JsonObject:
-    return {
-        "task_id": "row",  # for a row without one
-        **(request.model_extra or {}),
-        "responses_create_params": request.responses_create_params.model_dump(),
-        "verifier_metadata": request.verifier_metadata,
-    }
 
 
 def _echoed(request: VerifyRequest) -> VerifyResponse:

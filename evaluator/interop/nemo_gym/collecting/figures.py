@@ -14,7 +14,7 @@ from evaluator.interop.nemo_gym.collecting.files import Files, fields_of, lines_
 from evaluator.interop.nemo_gym.collecting.resources import ResourcesServer
 from evaluator.interop.nemo_gym.collecting.service import CollectError, RolloutError, encoded
 from evaluator.interop.nemo_gym.wire import AGENT_REF, ROLLOUT_INDEX, TASK_INDEX, AggregateMetrics, JsonObject
-from evaluator.metrics import Interval, known, pass_at_k_over_tasks
+from evaluator.metrics import known, pass_at_k_over_tasks
 from evaluator.model import JsonValue
 from evaluator.user_files import replacing
 
@@ -104,13 +104,19 @@ def figures_of(files: Files, asked: int, repeats: int) -> Figures:
             rewards += line.reward
             graded[line.task] += 1
             passed[line.task] += line.reward >= _FULL_REWARD
-    figures.failures = dict(_failures(files).most_common())
+    raw = lines_of(files.failures) if files.failures.exists() else ()
+    failed = filter(None, (fields_of(line, _Failure) for line in raw))
+    last = {(each.task, each.rollout): each.kind for each in failed}
+    figures.failures = dict(Counter(last.values()).most_common())
     figures.failed = sum(figures.failures.values())
     if graded:
         figures.mean_reward = rewards / graded.total()
         n, c = np.array([*graded.values()]), np.array([passed[task] for task in graded])
-        intervals = ((k, pass_at_k_over_tasks(n, c, k)) for k in sorted({1, repeats}))
-        figures.pass_at_k = [_pass_at_k(k, interval) for k, interval in intervals if interval.n]
+        figures.pass_at_k = [
+            PassAtK(k, known(found.value), known(found.low), known(found.high), found.n)
+            for k in sorted({1, repeats})
+            if (found := pass_at_k_over_tasks(n, c, k)).n
+        ]
     return figures
 
 
@@ -127,17 +133,6 @@ def _count_response(figures: Figures, response: _Response) -> None:
 
 def _tokens(value: JsonValue) -> int:
     return value if isinstance(value, int) else 0
-
-
-def _failures(files: Files) -> Counter[str]:
-    """The last failure of each rollout, by its class."""
-    raw = lines_of(files.failures) if files.failures.exists() else ()
-    found = filter(None, (fields_of(line, _Failure) for line in raw))
-    return Counter({(each.task, each.rollout): each.kind for each in found}.values())
-
-
-def _pass_at_k(k: int, interval: Interval) -> PassAtK:
-    return PassAtK(k, known(interval.value), known(interval.low), known(interval.high), interval.n)
 
 
 _LEFT_OUT = {

@@ -15,7 +15,7 @@ from evaluator.formats.nemo_gym_files import DEFAULT_AGENT, task_row
 from evaluator.formats.registry import Row
 from evaluator.interop.nemo_gym.collecting.service import CollectError, encoded
 from evaluator.interop.nemo_gym.wire import AGENT_REF, ROLLOUT_INDEX, TASK_INDEX, JsonObject
-from evaluator.model import JsonValue, RecordError, Task
+from evaluator.model import RecordError, Task
 
 _AGENT_TYPE: Final = "responses_api_agents"
 _DROPPED: Final = ("stream", "stream_options", "background")
@@ -36,7 +36,8 @@ def materialized(
     for line, row in itertools.islice(_usable(rows, tell), limit):
         digest = hashlib.blake2b(encoded(row), digest_size=16).digest()
         given = row.get(TASK_INDEX)
-        task = given if _is_index(given) else numbers.setdefault(digest, len(numbers))
+        is_index = isinstance(given, int) and not isinstance(given, bool) and given >= 0
+        task = given if is_index else numbers.setdefault(digest, len(numbers))
         assert isinstance(task, int)
         asked = _prepared(row, overrides, f"{rows}:{line}")
         for _ in range(repeats):
@@ -82,15 +83,7 @@ def _prepared(row: JsonObject, overrides: JsonObject, place: str) -> JsonObject:
     params = {name: value for name, value in given.items() if name not in _DROPPED} | overrides
     if not isinstance(params.get("model"), str):
         raise CollectError(f"{place}: the row names no model: give --model NAME")
-    agent = row.get(AGENT_REF) or _agent(row)
+    source = row.get("task_source")  # of release 0.7
+    agent = {"type": _AGENT_TYPE, "name": source if isinstance(source, str) and source else DEFAULT_AGENT}
+    agent = row.get(AGENT_REF) or agent
     return row | {"responses_create_params": params, AGENT_REF: agent}
-
-
-def _agent(row: JsonObject) -> JsonObject:
-    """The agent of the rollouts: the row's own (0.7), else ours."""
-    source = row.get("task_source")
-    return {"type": _AGENT_TYPE, "name": source if isinstance(source, str) and source else DEFAULT_AGENT}
-
-
-def _is_index(value: JsonValue) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
