@@ -221,11 +221,15 @@ def content_of(path: Path) -> object:
     return content
 
 
-def instances_of(content: object, section: str) -> dict[str, JsonObject]:
-    """The instances in a configuration of NeMo Gym that have this section, by name: each the fields by kind."""
-    parts = content if isinstance(content, dict) else {}
-    found = {str(name): part.get(section) for name, part in parts.items() if isinstance(part, dict)}
-    return {name: inner for name, inner in found.items() if isinstance(inner, dict) and inner}
+def instances_of(content: object, section: str) -> dict[str, tuple[str, JsonObject]]:
+    """The kind and the fields, by name, of the instances in a configuration of NeMo Gym that have this section."""
+    found = {}
+    for name, part in content.items() if isinstance(content, dict) else ():
+        inner = part.get(section) if isinstance(part, dict) else None
+        if isinstance(inner, dict) and inner:
+            kind, fields = next(iter(inner.items()))
+            found[str(name)] = str(kind), fields if isinstance(fields, dict) else {}
+    return found
 
 
 def _fault(error: Exception) -> str:
@@ -245,8 +249,7 @@ def _of_server(content: dict[str, object], name: str | None, where: str) -> dict
     if name not in instances:
         known = ", ".join(instances) or "none"
         raise ConfigError(f"{where}: no resources server is called {name!r} (known: {known}): set {CONFIG_PATH}")
-    fields = next(iter(instances[name].values()))
-    return {**(fields if isinstance(fields, dict) else {}), "name": name}
+    return {**instances[name][1], "name": name}
 
 
 _SLACK_S: Final = 5

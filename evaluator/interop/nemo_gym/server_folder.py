@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Set
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from string import Template
 from typing import Final
@@ -187,9 +187,7 @@ def _check_companions(data: Path) -> Iterator[Finding]:
     yield _finding(f"data/{rollouts.name}", wrong, f"{count} rollouts")
     content = _object_in(metrics.read_text(encoding="utf-8", errors="replace")) if metrics.is_file() else None
     examples = content.get("Number of examples") if content else None
-    wrong = (
-        [] if examples == EXAMPLES else [f'"Number of examples" is {examples}: `gym dataset collate` writes this file']
-    )
+    wrong = [] if examples == EXAMPLES else [f'"Number of examples" is {examples}: `gym dataset collate` writes this']
     yield _finding(f"data/{metrics.name}", wrong, f"of {EXAMPLES} examples")
 
 
@@ -213,11 +211,8 @@ def _wrong_row(fields: JsonObject | None) -> str | None:
     details = fields.get("verifier_metadata")
     if details is not None and not isinstance(details, dict):
         return "verifier_metadata must be an object"
-    return _wrong_tests(fields) if details and "unit_tests" in details else None
-
-
-def _wrong_tests(fields: JsonObject) -> str | None:
-    """Why a row's unit tests can't grade; only the server knows about its other fields."""
+    if not details or "unit_tests" not in details:  # only the server knows about its other fields
+        return None
     try:
         task = read_task(fields)
     except RecordError as error:
@@ -234,20 +229,16 @@ def _wrong_configuration(path: Path, folder: Path) -> Iterator[str]:
     servers, agents = instances_of(content, SERVERS), instances_of(content, _AGENTS)
     if not servers:
         yield f"no {SERVERS}: give NAME: {{{SERVERS}: {{{folder.resolve().name}: {{entrypoint: app.py, ...}}}}}}"
-    for name, kinds in servers.items():
-        for kind, fields in kinds.items():
-            yield from _wrong_server(name, kind, _object(fields), folder)
-    for name, kinds in agents.items():
-        for fields in kinds.values():
-            yield from _wrong_agent(name, _object(fields), servers.keys(), folder)
+    for name, (kind, fields) in servers.items():
+        yield from _wrong_server(name, kind, fields, folder)
+    for name, (_, fields) in agents.items():
+        yield from _wrong_reference(name, fields, "resources_server", servers)
+        yield from _wrong_agent(name, fields, folder)
     environments = instances_of(content, _ENVIRONMENTS)
     if agents and not environments:
         yield f"no {_ENVIRONMENTS}: NeMo Gym 0.7 warns and adds one: name its agent_server"
-    for name, kinds in environments.items():
-        for fields in kinds.values():
-            meant = _reference(_object(fields), "agent_server")
-            if meant not in agents:
-                yield f"{name}: agent_server is {meant!r} (known: {', '.join(agents) or 'none'})"
+    for name, (_, fields) in environments.items():
+        yield from _wrong_reference(name, fields, "agent_server", agents)
 
 
 def _wrong_server(name: str, kind: str, fields: JsonObject, folder: Path) -> Iterator[str]:
@@ -260,11 +251,19 @@ def _wrong_server(name: str, kind: str, fields: JsonObject, folder: Path) -> Ite
         yield f"{name}: NeMo Gym looks for {kind!r} in {SERVERS}/{kind}, but this folder is {folder.resolve().name!r}"
 
 
-def _wrong_agent(name: str, fields: JsonObject, servers: Set[str], folder: Path) -> Iterator[str]:
-    meant = _reference(fields, "resources_server")
-    if meant not in servers:
-        yield f"{name}: resources_server is {meant!r} (known: {', '.join(sorted(servers)) or 'none'})"
-    if _reference(fields, "model_server") is None:
+def _wrong_reference(name: str, fields: JsonObject, what: str, known: Iterable[str]) -> Iterator[str]:
+    meant = _named(fields, what)
+    if meant not in known:
+        yield f"{name}: {what} is {meant!r} (known: {', '.join(known) or 'none'})"
+
+
+def _named(fields: JsonObject, what: str) -> object:
+    value = fields.get(what)
+    return value.get("name") if isinstance(value, dict) else None
+
+
+def _wrong_agent(name: str, fields: JsonObject, folder: Path) -> Iterator[str]:
+    if _named(fields, "model_server") is None:
         yield f"{name}: no model_server: give {{type: responses_api_models, name: policy_model}}"
     datasets = fields.get("datasets")
     for dataset in datasets if isinstance(datasets, list) else ():
@@ -293,14 +292,6 @@ def _found(path: str, folder: Path) -> bool:
     return (folder / inner).is_file() or Path(path).is_file()
 
 
-def _object(value: object) -> JsonObject:
-    return value if isinstance(value, dict) else {}
-
-
-def _reference(fields: JsonObject, name: str) -> object:
-    return _object(fields.get(name)).get("name")
-
-
 def _with_responses(rows: list[Row], path: Path) -> list[Row]:
     by_prompt: dict[str, JsonObject] = {}
     for _, fields in _lines(path):
@@ -311,15 +302,12 @@ def _with_responses(rows: list[Row], path: Path) -> list[Row]:
 
 
 def _prompt(fields: JsonObject) -> str:
+    """The prompt, without the fields that a collection adds to messages."""
     asked = fields.get(_ASKED)
-    return json.dumps(_bare_prompt(asked.get("input"))) if isinstance(asked, dict) else ""
-
-
-def _bare_prompt(given: object) -> object:
-    """The prompt without the fields that a collection adds to messages."""
-    if not isinstance(given, list):
-        return given
-    return [[item.get("role"), item.get("content")] if isinstance(item, dict) else item for item in given]
+    given = asked.get("input") if isinstance(asked, dict) else None
+    if isinstance(given, list):
+        given = [[item.get("role"), item.get("content")] if isinstance(item, dict) else item for item in given]
+    return json.dumps(given)
 
 
 def _lines(path: Path) -> Iterator[tuple[int, JsonObject | None]]:

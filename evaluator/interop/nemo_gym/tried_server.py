@@ -247,7 +247,7 @@ class ServerProcess:
 def _environment(folder: Path, port: int) -> dict[str, str]:
     """This process's variables and those of NeMo Gym's launcher: the configuration, and the instance's name.
 
-    That is the first one with a single resources server; else a minimal one.
+    That is the first one with a resources server; else a minimal one.
     """
     name = folder.resolve().name
     content: object = {name: {SERVERS: {name: {"entrypoint": "app.py"}}}}
@@ -256,13 +256,11 @@ def _environment(folder: Path, port: int) -> dict[str, str]:
             given = content_of(path)
         except ConfigError:
             continue  # `--validate-data` reports it
-        single = [each for each, kinds in instances_of(given, SERVERS).items() if len(kinds) == 1]
-        if single:
-            content, name = given, single[0]
+        if instances_of(given, SERVERS):
+            content = given
             break
-    inner = next(iter(instances_of(content, SERVERS)[name].values()))
-    if isinstance(inner, dict):
-        inner |= {"host": _HOST, "port": port, "num_workers": None}
+    name, (_, fields) = next(iter(instances_of(content, SERVERS).items()))
+    fields |= {"host": _HOST, "port": port, "num_workers": None}
     paths = [str(folder.absolute()), *filter(None, [os.environ.get("PYTHONPATH")])]
     return os.environ | {
         CONFIG_DICT: yaml.safe_dump(content),
