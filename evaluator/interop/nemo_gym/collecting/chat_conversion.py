@@ -7,7 +7,7 @@ latter. Fields are named as in OpenAI's API reference, and `reasoning_content` a
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Final
 
 import msgspec
@@ -33,20 +33,17 @@ def chat_request(params: JsonObject, items: Iterable[JsonValue], length_field: s
 
     `length_field`: the endpoint's name for the limit of an answer. Raises `ConversionError`.
     """
-    body: JsonObject = {
-        name: value for name, value in params.items() if name not in _OWN_TO_RESPONSES and value is not None
-    }
-    messages: list[JsonValue] = []
+    body: JsonObject = {name: value for name, value in params.items() if name not in _OWN_TO_RESPONSES}
     instructions = params.get("instructions")
-    if instructions:
-        messages.append({"role": "system", "content": instructions})
-    messages += _messages(items)
-    body["messages"] = messages
-    if params.get("max_output_tokens") is not None:
-        body[length_field] = params["max_output_tokens"]
+    system: list[JsonValue] = [{"role": "system", "content": instructions}] if instructions else []
+    body |= {"messages": system + _messages(items), length_field: params.get("max_output_tokens")}
     if params.get("top_logprobs"):
         body |= {"logprobs": True, "top_logprobs": params["top_logprobs"]}
-    return body | _tools(params) | _reasoning(params) | _text(params)
+    body |= _tools(params)
+    body["reasoning_effort"] = _within(params, "reasoning", "effort") or None
+    body["verbosity"] = _within(params, "text", "verbosity") or None
+    body["response_format"] = _response_format(_within(params, "text", "format"))
+    return {name: value for name, value in body.items() if value is not None}
 
 
 class _Function(msgspec.Struct):
@@ -128,7 +125,9 @@ def _add_to_turn(turn: JsonObject, kind: JsonValue, item: JsonObject) -> None:
         calls.append({"id": item.get("call_id"), "type": "function", "function": function})
         return
     field = "content" if kind == "message" else "reasoning_content"
-    text = _text_in(item.get("content")) if kind == "message" else reasoning_text(item)
+    text = _text_in(item.get("content"))
+    if kind == "reasoning":
+        text = text or _text_in(item.get("summary"))
     if text or kind == "message":
         turn[field] = f"{turn.get(field) or ''}{text}"
 
@@ -174,51 +173,35 @@ def _text_in(content: JsonValue) -> str:
     return "".join(found)
 
 
-def reasoning_text(item: Mapping[str, JsonValue]) -> str:
-    """The full text of a reasoning item, else its summary."""
-    return _text_in(item.get("content")) or _text_in(item.get("summary"))
-
-
 def _tools(params: JsonObject) -> JsonObject:
     given = params.get("tools")
     if not isinstance(given, list) or not given:
         return {}
     tools: list[JsonValue] = []
     for tool in given:
-        kind = tool.get("type") if isinstance(tool, dict) else None
-        if not isinstance(tool, dict) or kind != "function":
+        if not isinstance(tool, dict) or tool.get("type") != "function":
+            kind = _within(tool, "type")
             raise ConversionError(f"Chat Completions can't express a tool of type {kind!r}: give --api responses")
         function: JsonObject = {name: value for name, value in tool.items() if name != "type" and value is not None}
         tools.append({"type": "function", "function": function})
-    fields: JsonObject = {"tools": tools}
     choice = params.get("tool_choice")
     if isinstance(choice, dict) and choice.get("type") == "function":
         choice = {"type": "function", "function": {"name": choice.get("name")}}
-    if choice is not None:
-        fields["tool_choice"] = choice
-    if params.get("parallel_tool_calls") is not None:
-        fields["parallel_tool_calls"] = params["parallel_tool_calls"]
-    return fields
+    return {"tools": tools, "tool_choice": choice, "parallel_tool_calls": params.get("parallel_tool_calls")}
 
 
-def _reasoning(params: JsonObject) -> JsonObject:
-    reasoning = params.get("reasoning")
-    effort = reasoning.get("effort") if isinstance(reasoning, dict) else None
-    return {"reasoning_effort": effort} if effort else {}
+def _response_format(given: JsonValue) -> JsonValue:
+    kind = _within(given, "type")
+    if not isinstance(given, dict) or kind in (None, "text"):
+        return None
+    schema: JsonObject = {name: value for name, value in given.items() if name != "type" and value is not None}
+    return {"type": kind, "json_schema": schema} if kind == "json_schema" else given
 
 
-def _text(params: JsonObject) -> JsonObject:
-    text = params.get("text")
-    if not isinstance(text, dict):
-        return {}
-    fields: JsonObject = {"verbosity": text["verbosity"]} if text.get("verbosity") else {}
-    form = text.get("format")
-    if isinstance(form, dict) and form.get("type") == "json_schema":
-        schema: JsonObject = {name: value for name, value in form.items() if name != "type" and value is not None}
-        fields["response_format"] = {"type": "json_schema", "json_schema": schema}
-    elif isinstance(form, dict) and form.get("type") not in (None, "text"):
-        fields["response_format"] = form
-    return fields
+def _within(value: JsonValue, *names: str) -> JsonValue:
+    for name in names:
+        value = value.get(name) if isinstance(value, dict) else None
+    return value
 
 
 def _items(message: _Message) -> Iterable[JsonObject]:
@@ -249,14 +232,12 @@ def _items(message: _Message) -> Iterable[JsonObject]:
 
 
 def _usage(usage: JsonValue) -> JsonObject | None:
-    if not isinstance(usage, dict):
-        return None
     asked, answered = _count(usage, "prompt_tokens"), _count(usage, "completion_tokens")
     if asked is None and answered is None:
         return None
     asked, answered = asked or 0, answered or 0
-    cached = _count(usage.get("prompt_tokens_details"), "cached_tokens") or 0
-    thought = _count(usage.get("completion_tokens_details"), "reasoning_tokens") or 0
+    cached = _count(usage, "prompt_tokens_details", "cached_tokens") or 0
+    thought = _count(usage, "completion_tokens_details", "reasoning_tokens") or 0
     return {
         "input_tokens": asked,
         "input_tokens_details": {"cached_tokens": cached},
@@ -266,6 +247,6 @@ def _usage(usage: JsonValue) -> JsonObject | None:
     }
 
 
-def _count(counts: JsonValue, name: str) -> int | None:
-    value = counts.get(name) if isinstance(counts, dict) else None
+def _count(usage: JsonValue, *names: str) -> int | None:
+    value = _within(usage, *names)
     return value if isinstance(value, int) and not isinstance(value, bool) else None
