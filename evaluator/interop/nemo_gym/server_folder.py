@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from string import Template
 from typing import Final
@@ -251,10 +251,10 @@ def _wrong_server(name: str, kind: str, fields: JsonObject, folder: Path) -> Ite
         yield f"{name}: NeMo Gym looks for {kind!r} in {SERVERS}/{kind}, but this folder is {folder.resolve().name!r}"
 
 
-def _wrong_reference(name: str, fields: JsonObject, what: str, known: Iterable[str]) -> Iterator[str]:
+def _wrong_reference(name: str, fields: JsonObject, what: str, known: Collection[object]) -> Iterator[str]:
     meant = _named(fields, what)
     if meant not in known:
-        yield f"{name}: {what} is {meant!r} (known: {', '.join(known) or 'none'})"
+        yield f"{name}: {what} is {meant!r} (known: {', '.join(map(str, known)) or 'none'})"
 
 
 def _named(fields: JsonObject, what: str) -> object:

@@ -85,5 +85,4 @@ def _prepared(row: JsonObject, overrides: JsonObject, place: str) -> JsonObject:
         raise CollectError(f"{place}: the row names no model: give --model NAME")
     source = row.get("task_source")  # of release 0.7
     agent = {"type": _AGENT_TYPE, "name": source if isinstance(source, str) and source else DEFAULT_AGENT}
-    agent = row.get(AGENT_REF) or agent
-    return row | {"responses_create_params": params, AGENT_REF: agent}
+    return row | {"responses_create_params": params, AGENT_REF: row.get(AGENT_REF) or {**agent}}
