@@ -56,7 +56,8 @@ class _Progress:
         self._problems = FirstProblems(f"`rollscope formats {request.rows} --check` lists them")
 
     def begins(self, asked: int, done: int) -> None:
-        self._meter = self._stack.enter_context(Meter(asked - done, "collected", _mean_so_far))
+        in_words = lambda mean: "no rewards yet" if mean is None else f"mean reward {mean:.3f}"  # noqa: E731
+        self._meter = self._stack.enter_context(Meter(asked - done, "collected", in_words))
 
     def rolled(self, record: JsonObject) -> None:
         if "_ng_failure_class" in record:
@@ -71,10 +72,6 @@ class _Progress:
 
     def notice(self, line: str) -> None:
         print(line, file=sys.stderr)
-
-
-def _mean_so_far(mean: float | None) -> str:
-    return "no rewards yet" if mean is None else f"mean reward {mean:.3f}"
 
 
 def _rows(request: Request, figures: Figures) -> Iterator[tuple[str, str]]:

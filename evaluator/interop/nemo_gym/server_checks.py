@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from pydantic import JsonValue
@@ -61,7 +62,7 @@ class _NotOkError(Exception):
 def check_server(server: Server) -> Iterator[Finding]:
     """Runs every check; a server that does not answer fails it."""
     for name, check in _CHECKS.items():
-        yield _finding(name, lambda check=check: check(server))  # type: ignore[misc]
+        yield _finding(name, partial(check, server))
 
 
 def _finding(name: str, check: Callable[[], str]) -> Finding:
@@ -79,10 +80,6 @@ def _health(server: Server) -> str:
     missing = [path for path, answer in answers.items() if not answer.is_success]
     # NeMo Gym waits for any answer on /.
     return f"missing, and not needed: {', '.join(missing)}" if missing else "all five answer"
-
-
-def _seed_session(server: Server) -> str:
-    return _good(server.seed())
 
 
 def _verify(server: Server) -> str:
@@ -179,17 +176,13 @@ def _right_answers(server: Server) -> str:
 
 def _empty_responses(server: Server) -> str:
     row = server.rows[0]
-    return _unearned(server, {"no output": (row, response_with([])), "an empty text": (row, says(""))})
+    return _unearned(server, ("no output", row, response_with([])), ("an empty text", row, says("")))
 
 
-def _others_answers(server: Server) -> str:
-    return _unearned(server, {row.place: (row, says(OTHERS_ANSWER)) for row in server.rows})
-
-
-def _unearned(server: Server, tried: dict[str, tuple[Row, JsonObject]]) -> str:
+def _unearned(server: Server, *tried: tuple[str, Row, JsonObject]) -> str:
     """Responses that solve nothing must get no 5xx, and not the full reward."""
     paid = []
-    for name, (row, response) in tried.items():
+    for name, row, response in tried:
         answer = server.verify(row, response)
         if answer.is_server_error:
             raise _NotOkError(f"{name}: {shown(answer)}")
@@ -273,7 +266,7 @@ def _rows(count: int) -> str:
 
 _CHECKS: Final[dict[str, Callable[[Server], str]]] = {
     "health": _health,
-    "/seed_session": _seed_session,
+    "/seed_session": lambda server: _good(server.seed()),
     "/verify": _verify,
     "/aggregate_metrics": _aggregate_metrics,
     "/reverify_mode": _reverify_mode,
@@ -282,7 +275,9 @@ _CHECKS: Final[dict[str, Callable[[Server], str]]] = {
     "same reward twice": _same_twice,
     "right answers": _right_answers,
     "empty responses": _empty_responses,
-    "answers to nothing": _others_answers,
+    "answers to nothing": lambda server: _unearned(
+        server, *((row.place, row, says(OTHERS_ANSWER)) for row in server.rows)
+    ),
     "malformed requests": _malformed,
 }
 
@@ -304,7 +299,7 @@ def check_tools(server: Server) -> Iterator[Finding]:
     if not tools and not offered:
         yield Finding("tools", Status.SKIPPED, "there are none" if description else "no /openapi.json lists them")
     for path in sorted(tools.keys() | offered):
-        yield _finding(f"tool {path}", lambda path=path: _tried(server, path, tools.get(path, {})))  # type: ignore[misc]
+        yield _finding(f"tool {path}", partial(_tried, server, path, tools.get(path, {})))
 
 
 def _tried(server: Server, path: str, sample: JsonObject) -> str:

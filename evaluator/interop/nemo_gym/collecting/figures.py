@@ -127,12 +127,9 @@ def _count_response(figures: Figures, response: _Response) -> None:
     figures.cut_off += bool(response.incomplete_details)
     if isinstance(response.usage, dict):
         figures.counted += 1
-        figures.input_tokens += _tokens(response.usage.get("input_tokens"))
-        figures.output_tokens += _tokens(response.usage.get("output_tokens"))
-
-
-def _tokens(value: JsonValue) -> int:
-    return value if isinstance(value, int) else 0
+        asked, answered = response.usage.get("input_tokens"), response.usage.get("output_tokens")
+        figures.input_tokens += asked if isinstance(asked, int) else 0
+        figures.output_tokens += answered if isinstance(answered, int) else 0
 
 
 _LEFT_OUT = {
