@@ -278,11 +278,14 @@ def collect(
     sampling = {"model": model, "temperature": temperature, "top_p": top_p, "max_output_tokens": max_output_tokens}
     overrides = {name: value for name, value in sampling.items() if value is not None}
     request = collecting.Request(
-        selection=collecting.RowSelection(rows, num_repeats, limit, overrides),
+        rows=rows,
         output=output,
-        address=collecting.address(base_url),
+        base_url=base_url,
         api=api,
         server=server,
+        repeats=num_repeats,
+        limit=limit,
+        overrides=overrides,
         concurrency=concurrency,
         most_turns=max_turns,
         backoff=collecting.Backoff(retries),

@@ -25,11 +25,11 @@ BASE = {
 }
 """Records and small helpers, which know each other alone."""
 RECORDS = BASE | {
+    "http_calls",
     "metrics",
     "import_headers",
     "invisible",
     "recorded",
-    "retry_after",
     "user_files",
     "verdict_colours",
     "version",

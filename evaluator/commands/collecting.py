@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import shlex
 import sys
 from collections.abc import Iterator
@@ -15,47 +14,33 @@ from evaluator.commands.failure import CommandError, Exit
 from evaluator.commands.progress import FirstProblems, Meter, paced, stopping_on_signal
 from evaluator.commands.tables import counted, print_facts
 from evaluator.formats import Problem
-from evaluator.interop.nemo_gym.collecting import (
-    Address,
-    Backoff,
-    Collected,
-    CollectError,
-    Figures,
-    Request,
-    RowSelection,
-    address_from,
-    collect,
-)
+from evaluator.http_calls import Backoff
+from evaluator.interop.nemo_gym.collecting.collector import Request, collect
+from evaluator.interop.nemo_gym.collecting.figures import Figures
+from evaluator.interop.nemo_gym.collecting.service import CollectError
 from evaluator.interop.nemo_gym.wire import JsonObject
 
-__all__ = ["Backoff", "Request", "RowSelection", "address", "collect_rollouts"]
-
-
-def address(base_url: str | None) -> Address:
-    """The model's endpoint: the option's address, else the environment's; with the environment's key."""
-    try:
-        return address_from(base_url, os.environ)
-    except CollectError as error:
-        raise CommandError(str(error)) from None
+__all__ = ["Backoff", "Request", "collect_rollouts"]
 
 
 def collect_rollouts(request: Request, *, as_json: bool) -> int:
     """Collect and print the figures. Bad arguments and input raise one-line errors."""
     try:
-        collected = asyncio.run(_collect(request))
+        figures = asyncio.run(_collect(request))
     except CollectError as error:
         raise CommandError(str(error)) from None
     if as_json:
-        print(msgspec.json.encode(_summary(request, collected)).decode())
+        figures.seconds = round(figures.seconds, 3)
+        print(msgspec.json.encode({"output": str(request.output), **msgspec.to_builtins(figures)}).decode())
     else:
-        print_facts(_rows(request, collected))
-    if collected.stopped:
+        print_facts(_rows(request, figures))
+    if figures.stopped:
         print("stopped; resume with the same command and --resume", file=sys.stderr)
         return Exit.STOPPED
-    return Exit.FINDING if collected.figures.failed else Exit.DONE
+    return Exit.FINDING if figures.failed else Exit.DONE
 
 
-async def _collect(request: Request) -> Collected:
+async def _collect(request: Request) -> Figures:
     with ExitStack() as stack:
         loop, stop = asyncio.get_running_loop(), asyncio.Event()
         stack.enter_context(stopping_on_signal(lambda: loop.call_soon_threadsafe(stop.set), "collected rollouts"))
@@ -68,10 +53,11 @@ class _Progress:
     def __init__(self, stack: ExitStack, request: Request) -> None:
         self._stack = stack
         self._meter = Meter(0)
-        self._problems = FirstProblems(f"`rollscope formats {request.selection.rows} --check` lists them")
+        self._problems = FirstProblems(f"`rollscope formats {request.rows} --check` lists them")
 
     def begins(self, asked: int, done: int) -> None:
-        self._meter = self._stack.enter_context(Meter(asked - done, "collected", _mean_so_far))
+        in_words = lambda mean: "no rewards yet" if mean is None else f"mean reward {mean:.3f}"  # noqa: E731
+        self._meter = self._stack.enter_context(Meter(asked - done, "collected", in_words))
 
     def rolled(self, record: JsonObject) -> None:
         if "_ng_failure_class" in record:
@@ -88,22 +74,7 @@ class _Progress:
         print(line, file=sys.stderr)
 
 
-def _mean_so_far(mean: float | None) -> str:
-    return "no rewards yet" if mean is None else f"mean reward {mean:.3f}"
-
-
-def _summary(request: Request, collected: Collected) -> dict[str, object]:
-    return {
-        "output": str(request.output),
-        **msgspec.to_builtins(collected.figures),
-        "retries": collected.retries,
-        "seconds": round(collected.seconds, 3),
-        "stopped": collected.stopped,
-    }
-
-
-def _rows(request: Request, collected: Collected) -> Iterator[tuple[str, str]]:
-    figures = collected.figures
+def _rows(request: Request, figures: Figures) -> Iterator[tuple[str, str]]:
     yield "rollouts", f"{figures.rollouts:,} of {figures.asked:,}"
     if figures.failed:
         kinds = ", ".join(f"{count:,} {kind}" for kind, count in figures.failures.items())
@@ -124,9 +95,9 @@ def _rows(request: Request, collected: Collected) -> Iterator[tuple[str, str]]:
             "thinking",
             f"{counted(figures.thinking, 'rollout')} with a reward set by thinking tags in the answer",
         )
-    pace = paced(figures.rollouts / collected.seconds) if collected.seconds and not request.resume else ""
-    retries = f"{collected.retries:,} retries" if collected.retries else ""
-    yield "took", ", ".join(filter(None, [f"{collected.seconds:,.1f} s", pace, retries]))
+    pace = paced(figures.rollouts / figures.seconds) if figures.seconds and not request.resume else ""
+    retries = f"{figures.retries:,} retries" if figures.retries else ""
+    yield "took", ", ".join(filter(None, [f"{figures.seconds:,.1f} s", pace, retries]))
     yield "next", f"rollscope view {shlex.quote(str(request.output))}"
 
 

@@ -18,8 +18,7 @@ from urllib.parse import urlsplit
 
 from evaluator.commands.failure import CommandError, Exit
 from evaluator.commands.tables import counted, new_table, one_line, print_json, print_table
-from evaluator.interop.nemo_gym.client import Client, NoAnswerError
-from evaluator.interop.nemo_gym.server_checks import Finding, Row, Server, Status, check_server, check_tools
+from evaluator.interop.nemo_gym.server_checks import Finding, Status, check_server, check_tools
 from evaluator.interop.nemo_gym.server_folder import (
     check_configuration,
     check_data,
@@ -27,9 +26,17 @@ from evaluator.interop.nemo_gym.server_folder import (
     rows_of_file,
     rows_of_folder,
 )
-from evaluator.interop.nemo_gym.server_process import ENDS_WITHIN_S, ServerProcess, StartError
+from evaluator.interop.nemo_gym.tried_server import (
+    ENDS_WITHIN_S,
+    NoAnswerError,
+    Row,
+    Server,
+    ServerProcess,
+    StartError,
+)
 
 _SHOWN: Final = 300
+_START: Final = '; end it with: if __name__ == "__main__": YOUR_SERVER.run_webserver()'
 _SQUARES: Final = Row(
     "a row of test-server's own",
     {
@@ -83,11 +90,11 @@ def _of_url(url: str, rows: list[Row], timeout: float) -> Iterator[Finding]:
     parts = urlsplit(url)
     if parts.scheme != "http" or not parts.hostname:
         raise CommandError(f"{url}: only plain HTTP is supported: give http://HOST:PORT")
+    server = Server(url, rows, timeout)
     try:
-        Client(url, timeout).get("/")
+        server.get("/")
     except NoAnswerError as error:
         raise CommandError(f"{url}: {error}: is the server running?") from None
-    server = Server(url, rows, timeout)
     yield from check_server(server)
     yield from check_tools(server)
 
@@ -103,7 +110,9 @@ def _of_folder(folder: Path, given: list[Row] | None, timeout: float, *, validat
     try:
         process = ServerProcess(folder, timeout)
     except StartError as error:
-        yield Finding("starts", Status.FAILED, f"{error}{_fix(folder)}")
+        text = (folder / "app.py").read_text(encoding="utf-8", errors="replace")
+        fix = "" if "run_webserver" in text else _START
+        yield Finding("starts", Status.FAILED, f"{error}{fix}")
         by_its_class = True
         try:
             process = ServerProcess(folder, timeout, by_its_class=True)
@@ -119,14 +128,6 @@ def _of_folder(folder: Path, given: list[Row] | None, timeout: float, *, validat
         yield _ended(process, signal.SIGTERM)
     with ServerProcess(folder, timeout, by_its_class=by_its_class) as process:
         yield _ended(process, signal.SIGINT)
-
-
-def _fix(folder: Path) -> str:
-    """What to add to an app.py that starts no server."""
-    text = (folder / "app.py").read_text(encoding="utf-8", errors="replace")
-    if "run_webserver" not in text:
-        return '; end it with: if __name__ == "__main__": YOUR_SERVER.run_webserver()'
-    return ""
 
 
 def _ended(process: ServerProcess, number: signal.Signals) -> Finding:
@@ -164,7 +165,7 @@ _PYTEST: Final = " (pip install pytest)"
 
 def init_server(folder: Path, *, name: str | None) -> int:
     """Writes the folder and prints the next steps."""
-    from evaluator.interop.nemo_gym.new_server import NewServerError, write_server
+    from evaluator.interop.nemo_gym.server_folder import NewServerError, write_server
 
     try:
         written = write_server(folder, name)

@@ -21,8 +21,7 @@ from evaluator.graders.bench import Bench
 from evaluator.graders.cases.loop import excerpt, not_run
 from evaluator.graders.grader import Grader, GraderError
 from evaluator.graders.judge.call import JudgeError, Question, Server
-from evaluator.graders.judge.event_loop import GivenUpError
-from evaluator.graders.judge.judgement import Judgement, judge
+from evaluator.graders.judge.judgement import GivenUpError, Judgement, judge
 from evaluator.graders.judge.prompt import PROMPT, SYSTEM, answer_text, has_answer, messages
 from evaluator.model import Flag, Grade, JsonValue, Rollout, Task, TestCase
 from evaluator.sandbox import FaultError
@@ -62,7 +61,7 @@ def make(config: Config) -> Grader:
     """The grader. Raises `GraderError` for impossible options or a missing key."""
     _validate(config)
     _server(config)
-    require("openai", "judge", "grader similarity needs openai")
+    require("httpx2", "judge", "grader similarity needs httpx2")
     return answer_grader(
         "similarity", partial(_test_cases, config), partial(_complete, config), waits=config.concurrency
     )

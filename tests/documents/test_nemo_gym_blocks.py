@@ -28,7 +28,7 @@ from evaluator.interop.nemo_gym import (
     ServerConfig,
 )
 from evaluator.interop.nemo_gym.config import config_from_file
-from evaluator.interop.nemo_gym.new_server import write_server
+from evaluator.interop.nemo_gym.server_folder import write_server
 from evaluator.interop.nemo_gym.wire import ExecuteCodeRequest
 from tests.documents import nemo_gym_custom_resource_server as document
 from tests.graders.judge_server import JudgeServer, judge_server, own_environment, says

@@ -10,9 +10,9 @@ from email.utils import formatdate
 import pytest
 
 from evaluator.graders import get_grader
+from evaluator.http_calls import retry_after_s
 from evaluator.model import Mode, Rollout, Task, Verdict
 from evaluator.options import Options
-from evaluator.retry_after import seconds_of
 from evaluator.workers.grade_stream import grade_all
 from tests.graders.judge_server import (
     PATIENCE_S,
@@ -102,7 +102,7 @@ def test_a_server_that_asks_to_wait_is_asked_again_after_it(judge: JudgeServer) 
     judge.answers = [refuses(429, "slow down", Retry_After="0.01"), GOOD]
     assert graded(judge).reward == 0.8
     waits = {"0": 0, "0.01": 0.01, formatdate(0, usegmt=True): 0, "soon": None, "nan": None, "-5": 0, None: None}
-    assert {header: seconds_of(header) for header in waits} == waits
+    assert {header: retry_after_s(header) for header in waits} == waits
 
 
 def test_there_are_as_many_retries_as_requested(judge: JudgeServer) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluator.interop.nemo_gym.new_server import write_server
+from evaluator.interop.nemo_gym.server_folder import write_server
 from tests.hostile.requests import BODIES, REFUSED, TAKEN, with_values
 from tests.hostile.serving import ORDERS, OTHERS, TESTS, Client, Order, Served, System, start
 from tests.interop.serving import refused

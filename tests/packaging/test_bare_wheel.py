@@ -90,7 +90,7 @@ def test_a_grader_names_the_extra_that_it_needs(bare: Path, tmp_path: Path) -> N
     assert python(bare, REFUSED, tmp_path) == [
         "a pattern needs pyarrow: pip install 'rollscope[runs]'",
         "a JSON Schema needs jsonschema: pip install 'rollscope[schema]'",
-        "grader similarity needs openai: pip install 'rollscope[judge]'",
+        "grader similarity needs httpx2: pip install 'rollscope[judge]'",
         "a JSON Schema needs jsonschema: pip install 'rollscope[schema]'",
     ]
 

@@ -6,7 +6,8 @@ import hashlib
 import json
 import re
 
-from evaluator.graders.judge.call import CallError, Message, one_line
+from evaluator.graders.judge.call import CallError, Message
+from evaluator.http_calls import one_line
 from evaluator.model import JsonValue
 
 SYSTEM = (
@@ -106,4 +107,4 @@ def score_of(text: str, scale: float) -> float:
 
 
 def _no_score(why: str) -> CallError:
-    return CallError(f"the judge gave no score: {why}", again=True)
+    return CallError(f"the judge gave no score: {why}")

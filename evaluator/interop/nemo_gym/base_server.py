@@ -19,7 +19,10 @@ import math
 import os
 import re
 import secrets
+import select
+import signal
 import sys
+import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
@@ -35,14 +38,14 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from evaluator.interop import http_server
-from evaluator.interop.endpoints import AsciiJSON
+from evaluator.interop.endpoints import AsciiJSON, health
 from evaluator.interop.nemo_gym.config import (
+    CONFIG_DICT,
     ConfigError,
     ServerConfig,
     config_from_command_line,
     config_from_environment,
 )
-from evaluator.interop.nemo_gym.launcher import end_with_launcher
 from evaluator.interop.nemo_gym.wire import (
     COOKIE,
     HEALTH_PATHS,
@@ -240,7 +243,7 @@ class BaseResourcesServer:
         app.add_exception_handler(RequestValidationError, _refused)  # type: ignore[arg-type]
         app.add_middleware(SessionCookie, not_ours=self.found_session)
         for path in HEALTH_PATHS:
-            app.get(path)(_healthy)
+            app.add_route(path, health)
         app.get("/reverify_mode")(self._reverify_mode)
         app.post("/verify")(verify_endpoint(self.verify))
         for name in _OWN_ENDPOINTS:
@@ -308,10 +311,6 @@ def _folder_of_program() -> Path | None:
     return Path(file).resolve().parent if file else None
 
 
-async def _healthy() -> dict[str, str]:
-    return {"status": "ok"}
-
-
 async def _refused(request: Request, error: RequestValidationError) -> Response:
     """The fields at which a body does not match the schema, without their content."""
     del request
@@ -321,3 +320,52 @@ async def _refused(request: Request, error: RequestValidationError) -> Response:
 
 def _session_id(body: SeedSessionRequest | CloseSessionRequest) -> dict[str, str]:
     return {"resources_session_id": body.resources_session_id} if body.resources_session_id else {}
+
+
+_CONFIGURATION: Final = f"{CONFIG_DICT}=".encode()
+_INIT: Final = 1
+_SHELLS: Final = ("bash", "dash", "sh")
+
+
+def end_with_launcher() -> None:
+    """Sends SIGTERM to this process when its parent ends. For servers launched by NeMo Gym.
+
+    If the parent is a shell that the launcher started for the server, the launcher's end counts too, since such a shell
+    outlives it: Bash before 5.1 always, later ones with `nemo_gym_log_dir`. A thread waits, since the kernel's own
+    signal (PR_SET_PDEATHSIG) comes when the *thread* that started this process ends.
+    """
+    parent = os.getppid()
+    watched = _watched(parent)
+    if os.getppid() != parent:  # it has ended already
+        os.kill(os.getpid(), signal.SIGTERM)
+    if watched:
+        threading.Thread(target=_wait, args=(watched,), name="rollscope-launcher", daemon=True).start()
+
+
+def _watched(parent: int) -> list[int]:
+    """Descriptors of the parent, of the launcher, and of the shells between them.
+
+    Such a shell has the server's configuration in its environment (0.7) or in its command (0.4).
+    """
+    watched = []
+    process = parent
+    while process > _INIT:
+        try:
+            watched.append(os.pidfd_open(process))
+            folder = Path(f"/proc/{process}")
+            name, _, state = (folder / "stat").read_text(errors="replace").partition("(")[2].rpartition(")")
+            given = (folder / "environ").read_bytes() + (folder / "cmdline").read_bytes()
+        except OSError:  # it has ended, is another user's, or the kernel is older than 5.3
+            break
+        if name not in _SHELLS or _CONFIGURATION not in given:
+            break
+        process = int(state.split()[1])
+    return watched
+
+
+def _wait(watched: list[int]) -> None:
+    poll = select.poll()
+    for descriptor in watched:
+        poll.register(descriptor, select.POLLIN)
+    poll.poll()
+    os.kill(os.getpid(), signal.SIGTERM)

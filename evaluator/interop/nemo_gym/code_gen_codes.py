@@ -44,7 +44,8 @@ def codes_of(task: Task, grade: Grade) -> Codes | None:
         return None
     ran = [case for case in grade.cases if case.verdict is not Verdict.NOT_RUN]
     if grade.verdict is Verdict.COMPILE_ERROR:
-        return Codes([_ERROR], _not_loaded(ran[0]))
+        message = f"Error during testing: {_exception_text(ran[0])}"
+        return Codes([_ERROR], {"error_code": _ERROR, "error_message": message})
     failing = next((case for case in ran if case.verdict is not Verdict.PASSED), None)
     result = [_code(task, case) for case in ran]
     if failing is None:
@@ -54,10 +55,6 @@ def codes_of(task: Task, grade: Grade) -> Codes | None:
 
 def _code(task: Task, case: CaseResult) -> bool | int:
     return False if (task.mode, case.verdict) == (Mode.CALL, Verdict.WRONG_ANSWER) else _CODES[case.verdict]
-
-
-def _not_loaded(case: CaseResult) -> dict[str, JsonValue]:
-    return {"error_code": _ERROR, "error_message": f"Error during testing: {_exception_text(case)}"}
 
 
 def _exception_text(case: CaseResult) -> str:
@@ -72,7 +69,7 @@ def _account(task: Task, case: CaseResult) -> dict[str, JsonValue]:
     given = next(each for each in task.cases if each.index == case.index)
     code = _CODES[case.verdict]
     account: dict[str, JsonValue] = {
-        "inputs": _shown_input(task, given),
+        "inputs": truncated(given.input if task.mode is Mode.STDIN else f"[{given.input.replace(chr(10), ', ')}]"),
         "expected": truncated(given.expected),
         "error_code": code,
         "error_message": _message(task, given, case),
@@ -101,32 +98,18 @@ def _error(case: CaseResult) -> str:
 def _message(task: Task, given: TestCase, case: CaseResult) -> str:
     if case.verdict is Verdict.TIME_LIMIT:
         return "Time Limit Exceeded"
-    if case.verdict is not Verdict.WRONG_ANSWER:
-        return (
-            "Runtime Error" if case.verdict is Verdict.RUNTIME_ERROR else case.verdict.value.replace("_", " ").title()
-        )
+    if case.verdict is not Verdict.WRONG_ANSWER:  # "Runtime Error" and so on
+        return case.verdict.value.replace("_", " ").title()
     if task.mode is Mode.CALL:
         return "Wrong Answer"
     actual, expected = _lines(case.actual or ""), _lines(given.expected)
     if len(actual) != len(expected):
         return "Wrong answer: mismatched output length"
-    line = (case.difference.line if case.difference else None) or 1
-    place = _first_other(actual, expected, line - 1)
+    place = ((case.difference.line if case.difference else None) or 1) - 1  # as the checker reported it
+    if place >= len(actual) or actual[place] == expected[place]:
+        place = next((n for n, pair in enumerate(zip(actual, expected, strict=True)) if pair[0] != pair[1]), 0)
     return f"Wrong answer at output_line_idx={place}: {truncated(actual[place])} != {truncated(expected[place])}"
-
-
-def _first_other(actual: list[str], expected: list[str], reported: int) -> int:
-    """The line that the checker reported if it differs, else the first that does."""
-    if reported < len(actual) and actual[reported] != expected[reported]:
-        return reported
-    return next((place for place, pair in enumerate(zip(actual, expected, strict=True)) if pair[0] != pair[1]), 0)
 
 
 def _lines(text: str) -> list[str]:
     return [line.strip() for line in text.strip().split("\n")]
-
-
-def _shown_input(task: Task, case: TestCase) -> str:
-    if task.mode is Mode.STDIN:
-        return truncated(case.input)
-    return truncated("[" + ", ".join(case.input.split("\n")) + "]")

@@ -19,6 +19,7 @@ from evaluator.extras import MissingExtraError
 from evaluator.graders import GraderError, get_grader
 from evaluator.graders.spec import anchored
 from evaluator.interop.host_names import host_name
+from evaluator.interop.nemo_gym.wire import JsonObject
 from evaluator.model import Limits, RecordError, Task
 from evaluator.options import Disagreements, Options, Unverified
 
@@ -27,7 +28,7 @@ CONFIG_DICT: Final = "NEMO_GYM_CONFIG_DICT"
 CONFIG_PATH: Final = "NEMO_GYM_CONFIG_PATH"
 """The environment variable with the name of the server's instance."""
 
-_SECTION: Final = "resources_servers"
+SERVERS: Final = "resources_servers"
 _NEMO_GYMS_FIELDS: Final = {
     "entrypoint", "domain", "verified", "verified_url", "description", "value", "num_workers", "debug",
     "expose_tools_over_mcp",
@@ -149,12 +150,9 @@ def config_from_file(kind: type[Config], path: Path) -> Config:
     one resources server. Raises `ConfigError`, also for a field that does not exist.
     """
     try:
-        text = path.read_text(encoding="utf-8-sig")
-        content: object = tomllib.loads(text) if path.suffix.lower() == ".toml" else yaml.safe_load(text)
-    except OSError as error:
-        raise ConfigError(f"{path}: {(error.strerror or str(error)).lower()}: check the path") from None
-    except (yaml.YAMLError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path}: can't be read: {place_and_fault(error)}") from None
+        content = content_of(path)
+    except ConfigError as error:
+        raise ConfigError(f"{path}: {error}") from None
     if not isinstance(content, dict):
         raise ConfigError(f"{path}: must be an object, for example {_EXAMPLE!r}")
     fields = _of_server(content, None, str(path))
@@ -175,7 +173,7 @@ def config_from_environment(kind: type[Config], environment: Mapping[str, str]) 
     try:
         content = yaml.safe_load(text)
     except yaml.YAMLError as error:
-        raise ConfigError(f"{CONFIG_DICT}: can't be read: {place_and_fault(error)}") from None
+        raise ConfigError(f"{CONFIG_DICT}: {_fault(error)}") from None
     if not isinstance(content, dict):
         raise ConfigError(f"{CONFIG_DICT}: must be an object: give the whole configuration, as YAML")
     # NeMo Gym's own switch is at the top level, for all servers.
@@ -211,21 +209,39 @@ def _only_one(folder: Path | None) -> Path | None:
     return found[0] if found else None
 
 
-def place_and_fault(error: Exception) -> str:
-    """The place and the reason of a YAML error, on one line."""
+def content_of(path: Path) -> object:
+    """The value of a configuration's YAML, TOML or JSON. Raises `ConfigError`, without the path."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+        content: object = tomllib.loads(text) if path.suffix.lower() == ".toml" else yaml.safe_load(text)
+    except OSError as error:
+        raise ConfigError(f"{(error.strerror or str(error)).lower()}: check the path") from None
+    except (yaml.YAMLError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(_fault(error)) from None
+    return content
+
+
+def instances_of(content: object, section: str) -> dict[str, tuple[str, JsonObject]]:
+    """The kind and the fields, by name, of the instances in a configuration of NeMo Gym that have this section."""
+    found = {}
+    for name, part in content.items() if isinstance(content, dict) else ():
+        inner = part.get(section) if isinstance(part, dict) else None
+        if isinstance(inner, dict) and inner:
+            kind, fields = next(iter(inner.items()))
+            found[str(name)] = str(kind), fields if isinstance(fields, dict) else {}
+    return found
+
+
+def _fault(error: Exception) -> str:
     mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", None)
     if mark is None or problem is None:
-        return " ".join(str(error).split())
-    return f"line {mark.line + 1}, column {mark.column + 1}: {problem}"
+        return f"can't be read: {' '.join(str(error).split())}"
+    return f"can't be read: line {mark.line + 1}, column {mark.column + 1}: {problem}"
 
 
 def _of_server(content: dict[str, object], name: str | None, where: str) -> dict[str, object]:
     """The fields of the named instance, or of the only one, else the top level."""
-    instances = {
-        key: part[_SECTION]
-        for key, part in content.items()
-        if isinstance(part, dict) and isinstance(part.get(_SECTION), dict) and part[_SECTION]
-    }
+    instances = instances_of(content, SERVERS)
     if not instances and name is None:
         return content
     if name is None and len(instances) == 1:
@@ -233,8 +249,7 @@ def _of_server(content: dict[str, object], name: str | None, where: str) -> dict
     if name not in instances:
         known = ", ".join(instances) or "none"
         raise ConfigError(f"{where}: no resources server is called {name!r} (known: {known}): set {CONFIG_PATH}")
-    fields = next(iter(instances[name].values()))
-    return {**(fields if isinstance(fields, dict) else {}), "name": name}
+    return {**instances[name][1], "name": name}
 
 
 _SLACK_S: Final = 5

@@ -21,40 +21,40 @@ import json
 import math
 import re
 import statistics
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate, groupby
+from itertools import accumulate, count, filterfalse, groupby
 from operator import attrgetter
-from typing import Final
+from typing import Final, NamedTuple
 
 from pydantic import JsonValue
 
 from evaluator import metrics
-from evaluator.interop.nemo_gym import _spread
-from evaluator.interop.nemo_gym._rollout_numbers import Placed, Row, account, finite, is_measured, numbers, placed
-from evaluator.interop.nemo_gym._spread import figures_of
+from evaluator.interop.nemo_gym import spread
 from evaluator.interop.nemo_gym.wire import AGENT_REF, ROLLOUT_INDEX, TASK_INDEX, AggregateMetrics, JsonObject
+
+Row = Mapping[str, JsonValue]
 
 _SCORES: Final = ("accuracy", "no_answer")
 """The shares of right rollouts, whose reward is above 0, and of those without code. In percent."""
 _WITHIN_TASKS: Final = "/avg_sample_std_dev"
 """The mean over tasks of the standard deviation of their first k rollouts; not in percent, and not of subsets."""
 _CODE: Final = "extracted_model_code"
-_HEADLINES: Final = ("pass@1[avg-of-{}]", "pass@{}", "majority@{}")
+_HEADLINE: Final = re.compile(
+    r"(?:(?P<subset>.+)/)?(?P<kind>pass@1\[avg-of-|pass@|majority@)(?P<k>\d+)\]?/accuracy", re.DOTALL
+)
 _TOKENS: Final = ("mean/input_tokens", "mean/output_tokens")
 _PERFORMANCE_TOKENS: Final = ("prompt_tokens", "cached_prompt_tokens", "completion_tokens", "reasoning_tokens")
-_ENDS_OF_SPREADS: Final = (
-    *("max", "min", "median", "p5", "p25", "p75", "p95"),
-    *("ci_low_95", "ci_high_95", "ci_lower", "ci_upper", "_ng_attempt_index"),
-    *("std_dev_across_runs", "std_err_across_runs", "avg_sample_std_dev"),
-)
 _NO_ESTIMATE: Final = (
-    *(f"/{end}" for end in _ENDS_OF_SPREADS),
-    *("_ci_lower", "_ci_upper", "_ci95_lower", "_ci95_upper"),
+    *"/max /min /median /p5 /p25 /p75 /p95 /ci_low_95 /ci_high_95 /ci_lower /ci_upper /_ng_attempt_index".split(),
+    *"/std_dev_across_runs /std_err_across_runs /avg_sample_std_dev".split(),
+    *"_ci_lower _ci_upper _ci95_lower _ci95_upper".split(),
 )
 """Endings of fields whose means are not estimates, so there are no figures of them across repeats."""
+_UNDECIDED: Final = ("unknown", "sandbox_error")
+_FLAG: Final = "mask_sample"
+_NOT_IN_AN_ACCOUNT: Final = ("reward", "response", _FLAG)
 
 
 def aggregate(responses: Sequence[Mapping[str, JsonValue]]) -> AggregateMetrics:
@@ -64,13 +64,13 @@ def aggregate(responses: Sequence[Mapping[str, JsonValue]]) -> AggregateMetrics:
     """
     if not responses:
         return AggregateMetrics()
-    rollouts = placed(responses)
-    measured = [rollout for rollout in rollouts if is_measured(rollout.row)]
+    rollouts = _placed(responses)
+    measured = [rollout for rollout in rollouts if _is_measured(rollout.row)]
     coverage = _coverage(rollouts, measured)
     performance = _perf_summary([rollout.row for rollout in rollouts])
     if not measured:
         return AggregateMetrics(agent_metrics={**coverage}, key_metrics={**coverage}, perf_summary=performance)
-    tasks = _by_task(measured)
+    tasks = [[*task] for _, task in groupby(measured, key=attrgetter("task"))]
     repeats = _repeat_level(measured)
     agent_metrics: JsonObject = {
         **_described(measured),
@@ -95,7 +95,7 @@ def compute_metrics(tasks: Sequence[Sequence[Row]]) -> JsonObject:
     `tasks`: the verified rollouts of each; masked ones, which some releases pass on, are left out. A rollout is right
     if its reward is above 0.
     """
-    measured = [kept for task in tasks if (kept := [row for row in task if is_measured(row)])]
+    measured = [kept for task in tasks if (kept := [row for row in task if _is_measured(row)])]
     if not measured:
         return {}
     return {**_of_tasks(measured), **_by_difficulty(measured)}
@@ -106,19 +106,14 @@ def key_metrics(agent_metrics: Mapping[str, JsonValue]) -> JsonObject:
 
     For subsets, whose names begin with a lower-case letter, pass@1.
     """
-    found = {name: agent_metrics[name] for name in _TOKENS if name in agent_metrics}
-    for pattern in _HEADLINES:
-        found |= _at_largest_k(agent_metrics, pattern)
-    for subset in {name.split("/pass@")[0] for name in agent_metrics if "/pass@" in name and name[0].islower()}:
-        found |= _at_largest_k(agent_metrics, f"{subset}/{_HEADLINES[0]}")
-    return found
-
-
-def _at_largest_k(agent_metrics: Mapping[str, JsonValue], pattern: str) -> JsonObject:
-    before, after = map(re.escape, pattern.split("{}"))
-    matches = (re.fullmatch(rf"{before}(\d+){after}/accuracy", name, re.DOTALL) for name in agent_metrics)
-    name = max((match for match in matches if match), key=lambda match: int(match[1]), default=None)
-    return {} if name is None else {name[0]: agent_metrics[name[0]]}
+    best: dict[tuple[str | None, str], tuple[int, str]] = {}
+    for name in agent_metrics:
+        match = _HEADLINE.fullmatch(name)
+        if match and (match["subset"] is None or (name[0].islower() and match["kind"] == "pass@1[avg-of-")):
+            key = match["subset"], match["kind"]
+            best[key] = max(best.get(key, (0, "")), (int(match["k"]), name))
+    names = (*_TOKENS, *(name for _, name in best.values()))
+    return {name: agent_metrics[name] for name in names if name in agent_metrics}
 
 
 def _coverage(rollouts: Sequence[Placed], measured: Sequence[Placed]) -> dict[str, int]:
@@ -134,8 +129,102 @@ def _coverage(rollouts: Sequence[Placed], measured: Sequence[Placed]) -> dict[st
     }
 
 
-def _by_task(rollouts: Iterable[Placed]) -> list[list[Placed]]:
-    return [list(task) for _, task in groupby(rollouts, key=attrgetter("task"))]
+# --- rollouts
+
+
+class Placed(NamedTuple):
+    """A rollout with a unique task and repeat."""
+
+    task: int
+    repeat: int
+    row: Row
+
+
+def _placed(rows: Sequence[Row]) -> list[Placed]:
+    """The rows with their indices, sorted by task, then repeat.
+
+    Rows without an integer task index form tasks by equal values in its place, or by equal prompts if there is none;
+    these tasks come last. A missing or taken repeat becomes the task's next free one: no row is dropped.
+    """
+    known = [_index(row.get(TASK_INDEX)) for row in rows]
+    first_free = max((task + 1 for task in known if task is not None), default=0)
+    others: dict[str, int] = {}
+    taken: dict[int, set[int]] = defaultdict(set)
+    found: list[tuple[int, int | None, Row]] = []
+    for index, row in zip(known, rows, strict=True):
+        task = others.setdefault(_without_index(row), first_free + len(others)) if index is None else index
+        repeat = _index(row.get(ROLLOUT_INDEX))
+        found.append((task, None if repeat in taken[task] else repeat, row))
+        if repeat is not None:
+            taken[task].add(repeat)
+    free = {task: filterfalse(frozenset(used).__contains__, count()) for task, used in taken.items()}
+    rollouts = [Placed(task, next(free[task]) if repeat is None else repeat, row) for task, repeat, row in found]
+    return sorted(rollouts, key=lambda rollout: (rollout.task, rollout.repeat))
+
+
+def _index(value: JsonValue) -> int | None:
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _without_index(row: Row) -> str:
+    instead = row.get(TASK_INDEX)
+    if instead is None:
+        asked = row.get("responses_create_params")
+        instead = asked.get("input") if isinstance(asked, dict) else None
+    return json.dumps(instead, sort_keys=True, default=repr)
+
+
+def _is_measured(row: Row) -> bool:
+    """Whether the reward counts: it is finite, the rollout not masked, and the verdict decided."""
+    undecided = row.get(_FLAG) or row.get("verdict") in _UNDECIDED
+    return not undecided and _finite(row.get("reward")) is not None
+
+
+def _finite(value: JsonValue) -> float | None:
+    """A number as a float, true and false as 1 and 0; None for NaN, for numbers beyond floats and for all else."""
+    if not isinstance(value, int | float):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _columns(rollouts: Iterable[Placed]) -> dict[str, list[float]]:
+    """The numbers at the top level of rows and in their responses' `usage`, except names that begin with `_`."""
+    columns: dict[str, list[float]] = {}
+    for rollout in rollouts:
+        for name, value in {**rollout.row, **_usage(rollout.row)}.items():
+            number = _finite(value)
+            if number is not None and not name.startswith("_") and name != _FLAG:
+                columns.setdefault(name, []).append(number)
+    return columns
+
+
+def _account(rollout: Placed) -> JsonObject:
+    """A rollout's entry in its task's figures, with its numbers unchanged; true and false become 1 and 0."""
+    row = rollout.row
+    own = {name: value for name, value in row.items() if not name.startswith("_") and name not in _NOT_IN_AN_ACCOUNT}
+    counted = {name: value for name, value in {**_usage(row), **own}.items() if _finite(value) is not None}
+    return {
+        "rollout_id": f"{rollout.task}:{rollout.repeat}",
+        TASK_INDEX: rollout.task,
+        ROLLOUT_INDEX: rollout.repeat,
+        "reward": row.get("reward"),
+        **{name: int(value) if isinstance(value, bool) else value for name, value in counted.items()},
+    }
+
+
+def _usage(row: Row) -> JsonObject:
+    response = row.get("response")
+    usage = response.get("usage") if isinstance(response, dict) else None
+    return usage if isinstance(usage, dict) else {}
+
+
+# --- by task and by repeat
 
 
 def _group_level(task: Sequence[Placed]) -> JsonObject:
@@ -148,16 +237,8 @@ def _group_level(task: Sequence[Placed]) -> JsonObject:
         "expected_num_rollouts": len(task),
         "missing_num_rollouts": 0,
         "reward_profile_completion_pct": 100.0,
-        "rollout_infos": [account(rollout) for rollout in task],
+        "rollout_infos": [_account(rollout) for rollout in task],
     }
-
-
-def _columns(rollouts: Iterable[Placed]) -> dict[str, list[float]]:
-    columns: dict[str, list[float]] = {}
-    for rollout in rollouts:
-        for name, value in numbers(rollout.row).items():
-            columns.setdefault(name, []).append(value)
-    return columns
 
 
 def _described(rollouts: Sequence[Placed]) -> dict[str, float]:
@@ -165,7 +246,7 @@ def _described(rollouts: Sequence[Placed]) -> dict[str, float]:
     return {
         figure: value
         for name, values in _columns(rollouts).items()
-        for figure, value in figures_of(values, _spread.OF_SAMPLE, f"{{}}/{name}").items()
+        for figure, value in spread.figures(values, spread.OF_SAMPLE, f"{{}}/{name}").items()
         if len(values) > 1 or len(rollouts) == 1 or figure != f"std/{name}"
     }
 
@@ -186,7 +267,7 @@ def _repeat_level(measured: Sequence[Placed]) -> list[JsonObject]:
             "missing_count": tasks - len(rollouts),
         }
         for name, values in _columns(rollouts).items():
-            level |= figures_of(values, _spread.OF_A_REPEAT, f"{{}}/{name}")
+            level |= spread.figures(values, spread.OF_A_REPEAT, f"{{}}/{name}")
         levels.append(level)
     return levels
 
@@ -201,7 +282,7 @@ def _across_repeats(levels: Sequence[JsonObject]) -> dict[str, float]:
     return {
         figure: value
         for name, values in means.items()
-        for figure, value in figures_of(values, _spread.OF_REPEATS, f"{{}}_across_repeats/{name}").items()
+        for figure, value in spread.figures(values, spread.OF_REPEATS, f"{{}}_across_repeats/{name}").items()
     }
 
 
@@ -212,30 +293,34 @@ def _perf_summary(rows: Sequence[Row]) -> JsonObject | None:
         return None
 
     def values(field: str) -> list[float]:
-        return [value for record in records if (value := finite(record.get(field))) is not None]
+        return [value for record in records if (value := _finite(record.get(field))) is not None]
 
     with_tokens = sum(value > 0 for value in values("token_observability_coverage"))
-    pairs = [(finite(record.get("completion_tokens")), finite(record.get("num_turns"))) for record in records]
+    pairs = [(_finite(record.get("completion_tokens")), _finite(record.get("num_turns"))) for record in records]
     per_turn = [tokens / turns for tokens, turns in pairs if tokens is not None and turns is not None and turns > 0]
     summary = {
         "overall_observability_coverage": len(records) / len(rows),
         "token_observability_coverage": with_tokens / len(rows),
     }
     for field in _PERFORMANCE_TOKENS:
-        summary |= figures_of(values(field), _spread.OF_TOKENS, f"{{}}_{field}")
-    summary |= figures_of(values("num_turns"), _spread.OF_TURNS, "{}_num_turns")
-    summary |= figures_of(per_turn, _spread.OF_RATIOS, "{}_tokens_per_turn")
-    return {**summary, **figures_of(values("total_latency_ms"), _spread.OF_LATENCY, "total_latency_{}_ms")}
+        summary |= spread.figures(values(field), spread.OF_TOKENS, f"{{}}_{field}")
+    summary |= spread.figures(values("num_turns"), spread.OF_TURNS, "{}_num_turns")
+    summary |= spread.figures(per_turn, spread.OF_RATIOS, "{}_tokens_per_turn")
+    return {**summary, **spread.figures(values("total_latency_ms"), spread.OF_LATENCY, "total_latency_{}_ms")}
 
 
-@dataclass
 class _Scored:
     """One score (0 or 1) of each of a task's rollouts, in order, and their answers."""
 
-    values: list[int]
-    answers: list[str | None]
-    sums: list[int]
-    """Of the first, of the first two, ..."""
+    def __init__(self, task: Sequence[Row], name: str) -> None:
+        codes = [row.get(_CODE) for row in task]
+        self.answers = [code if code is None or isinstance(code, str) else json.dumps(code) for code in codes]
+        if name == "no_answer":
+            self.values = [int(answer is None) for answer in self.answers]
+        else:
+            self.values = [int((_finite(row.get("reward")) or 0.0) > 0) for row in task]
+        self.sums = list(accumulate(self.values))
+        """Of the first, of the first two, ..."""
 
     def average(self, k: int) -> float:
         """Of the first k, or of all if there are fewer."""
@@ -271,7 +356,7 @@ def _of_tasks(tasks: Sequence[Sequence[Row]]) -> JsonObject:
     runs: dict[str, JsonValue] = {}
     figures: JsonObject = {}
     for name in _SCORES:
-        scored = [_scored(task, name) for task in tasks]
+        scored = [_Scored(task, name) for task in tasks]
         longest = max(len(task.values) for task in scored)
         by_run = [_percent([task.values[n] for task in scored if n < len(task.values)]) for n in range(longest)]
         for k in range(1, longest + 1):
@@ -293,20 +378,6 @@ def _by_difficulty(tasks: Sequence[Sequence[Row]]) -> JsonObject:
         for name, value in _of_tasks(members).items()
         if name != "per_sample_aggregate" and not name.endswith(_WITHIN_TASKS)
     }
-
-
-def _scored(task: Iterable[Row], name: str) -> _Scored:
-    rows = list(task)
-    answers = [_answer(row.get(_CODE)) for row in rows]
-    if name == "no_answer":
-        values = [int(answer is None) for answer in answers]
-    else:
-        values = [int((finite(row.get("reward")) or 0.0) > 0) for row in rows]
-    return _Scored(values, answers, list(accumulate(values)))
-
-
-def _answer(code: JsonValue) -> str | None:
-    return code if code is None or isinstance(code, str) else json.dumps(code, sort_keys=True)
 
 
 def _at_k(scored: Sequence[_Scored], by_run: Sequence[float], k: int, name: str) -> JsonObject:

@@ -19,13 +19,11 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from evaluator.interop.http_guard import Guard, Hosts
 from evaluator.interop.nemo_gym import metrics
-from evaluator.interop.nemo_gym.base_server import current_session, ending_if_refused, endpoint_of
+from evaluator.interop.nemo_gym.base_server import current_session, end_with_launcher, ending_if_refused, endpoint_of
 from evaluator.interop.nemo_gym.code_server import CodeResourcesServer
 from evaluator.interop.nemo_gym.config import ServerConfig, config_from
-from evaluator.interop.nemo_gym.launcher import end_with_launcher
 from evaluator.interop.nemo_gym.wire import (
     CloseSessionRequest,
-    JsonObject,
     ReverifyMode,
     SeedSessionRequest,
     VerifyRequest,
@@ -108,13 +106,8 @@ class EvaluatorResourcesServer(nemo_gym.SimpleResourcesServer):  # type: ignore[
         answer = await self.core.verify(sent)
         return EvaluatorVerifyResponse.model_validate(answer.model_dump())
 
-    def compute_metrics(self, tasks: list[list[JsonObject]]) -> JsonObject:
-        """pass@k and similar figures in percent, from the rollouts of each task."""
-        return metrics.compute_metrics(tasks)
-
-    def get_key_metrics(self, agent_metrics: JsonObject) -> JsonObject:
-        """The most important figures."""
-        return metrics.key_metrics(agent_metrics)
+    compute_metrics = staticmethod(metrics.compute_metrics)
+    get_key_metrics = staticmethod(metrics.key_metrics)
 
     @classmethod
     def run_webserver(cls) -> Any:

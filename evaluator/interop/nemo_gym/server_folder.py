@@ -1,18 +1,23 @@
-"""Reads a resource server's folder: its rows, and faults of its data and configuration."""
+"""A resource server's folder: writes a new one from the files in `_template/`, and reads the rows and faults of any.
+
+Template files that end in `.template` get `$name`, `$class_name` and so on filled in; the others are copied.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import re
+from collections.abc import Collection, Iterator
 from pathlib import Path
+from string import Template
 from typing import Final
 
-import yaml
-
+import evaluator
+from evaluator.formats.json_text import JsonError, decode_json
 from evaluator.formats.nemo_gym import read_task
-from evaluator.interop.nemo_gym.client import decoded
-from evaluator.interop.nemo_gym.config import place_and_fault
-from evaluator.interop.nemo_gym.server_checks import Finding, Row, Status
+from evaluator.interop.nemo_gym.config import SERVERS, ConfigError, content_of, instances_of
+from evaluator.interop.nemo_gym.server_checks import Finding, Status
+from evaluator.interop.nemo_gym.tried_server import Row
 from evaluator.interop.nemo_gym.wire import JsonObject
 from evaluator.model import RecordError
 
@@ -24,7 +29,7 @@ _MORE: Final = "; --validate-data lists all faults"
 _ASKED: Final = "responses_create_params"
 _TRIED_FIRST: Final = ("example.jsonl", "validation.jsonl", "train.jsonl")
 _NO_DATASETS: Final = ("rollouts", "_prepare", "_failures", "_materialized_inputs")
-_SERVERS, _AGENTS, _ENVIRONMENTS = "resources_servers", "responses_api_agents", "environment_servers"
+_AGENTS, _ENVIRONMENTS = "responses_api_agents", "environment_servers"
 _DOMAINS: Final = (
     "math", "coding", "agent", "knowledge", "instruction_following", "long_context", "safety", "games", "translation",
     "e2e", "rlhf", "other",
@@ -36,6 +41,64 @@ _LICENSES: Final = (
     "GNU General Public License v3.0",
 )  # fmt: skip
 _TYPES: Final = ("train", "validation", "example")
+_TEMPLATE: Final = Path(__file__).parent / "_template"
+_ENDING: Final = ".template"
+_NAME: Final = re.compile(r"[a-z][a-z0-9_]*")
+_LONGEST_NAME: Final = 40
+
+
+class NewServerError(ValueError):
+    """The folder can't be written. One line that says why and how to fix it."""
+
+
+def write_server(folder: Path, name: str | None = None) -> list[Path]:
+    """Writes a server's files into a new or empty folder and returns their paths.
+
+    `name`: the server's in NeMo Gym's configuration; None: the folder's. Raises `NewServerError`.
+    """
+    name = _checked_name(folder, name)
+    if folder.is_symlink() or folder.exists():
+        if not folder.is_dir():
+            raise NewServerError(f"{folder}: a file of that name exists: give another folder")
+        found = min((path.name for path in folder.iterdir()), default=None)
+        if found is not None:
+            raise NewServerError(f"{folder}: not empty (it has {found}): give a new folder")
+    words = {
+        "name": name,
+        "class_name": "".join(part.capitalize() for part in name.split("_")) + "ResourcesServer",
+        "agent_name": f"{name}_simple_agent",
+        "requirement": requirement(),
+    }
+    written = []
+    for source in sorted(path for path in _TEMPLATE.rglob("*") if path.is_file() and "__pycache__" not in path.parts):
+        path = source.relative_to(_TEMPLATE)
+        target = folder / str(path).removesuffix(_ENDING).replace("server.yaml", f"{name}.yaml")
+        text = source.read_text(encoding="utf-8")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(Template(text).substitute(words) if source.suffix == _ENDING else text, encoding="utf-8")
+        written.append(target)
+    return written
+
+
+def requirement() -> str:
+    """The requirement that installs this version of Rollscope, or this checkout."""
+    root = Path(evaluator.__file__).resolve().parent.parent
+    if (root / "pyproject.toml").is_file() and (root / "tools" / "hatch_build.py").is_file():
+        return f"-e {root.as_uri()}\nrollscope[serve]"
+    return f"rollscope[serve]=={evaluator.__version__}"
+
+
+def _checked_name(folder: Path, name: str | None) -> str:
+    given = folder.resolve().name if name is None else name
+    if _NAME.fullmatch(given) and len(given) <= _LONGEST_NAME:
+        return given
+    better = re.sub(r"[^a-z0-9]+", "_", given.lower()).strip("_")[:_LONGEST_NAME]
+    if not _NAME.fullmatch(better):
+        better = "my_task"
+    raise NewServerError(
+        f"{given[:80]!r} can't be a server's name (lower-case letters, digits and _, a letter first, at most"
+        f" {_LONGEST_NAME}): give --name {better}"
+    )
 
 
 def rows_of_folder(folder: Path) -> list[Row]:
@@ -51,9 +114,8 @@ def rows_of_folder(folder: Path) -> list[Row]:
 def rows_of_file(path: Path) -> list[Row]:
     """The first rows of a file; the `query` of the tutorial's rows is also made their prompt."""
     rows: list[Row] = []
-    for number, line in _lines(path):
-        fields = decoded(line)
-        if isinstance(fields, dict):
+    for number, fields in _lines(path):
+        if fields is not None:
             query = fields.get("query")
             asked: JsonObject = {_ASKED: {"input": query}} if _ASKED not in fields and isinstance(query, str) else {}
             rows.append(Row(f"{path.name}:{number}", asked | fields))
@@ -65,14 +127,14 @@ def rows_of_file(path: Path) -> list[Row]:
 def check_readable(folder: Path) -> Iterator[Finding]:
     """A finding for each malformed file that a server is tried with."""
     for path in (folder / "data" / name for name in _TRIED_FIRST):
-        broken = [number for number, line in _lines(path) if not isinstance(decoded(line), dict)]
+        broken = [number for number, fields in _lines(path) if fields is None]
         if broken:
             yield Finding(f"data/{path.name}", Status.FAILED, f"line {broken[0]}: must be a JSON object{_MORE}")
-    for path in sorted(folder.glob("configs/*.y*ml")):
+    for path in _configurations(folder):
         try:
-            yaml.safe_load(path.read_text(encoding="utf-8"))
-        except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-            yield Finding(f"configs/{path.name}", Status.FAILED, f"can't be read: {place_and_fault(error)}{_MORE}")
+            content_of(path)
+        except ConfigError as error:
+            yield Finding(f"configs/{path.name}", Status.FAILED, f"{error}{_MORE}")
 
 
 def check_data(folder: Path) -> Iterator[Finding]:
@@ -84,7 +146,7 @@ def check_data(folder: Path) -> Iterator[Finding]:
         if any(word in path.stem for word in _NO_DATASETS):
             continue
         lines = list(_lines(path))
-        wrong = [f"line {number}: {fault}" for number, line in lines if (fault := _wrong_row(line))]
+        wrong = [f"line {number}: {fault}" for number, fields in lines if (fault := _wrong_row(fields))]
         if path.name == "example.jsonl" and len(lines) != EXAMPLES:
             wrong.insert(0, f"{len(lines)} rows: give exactly {EXAMPLES}")
         elif not lines:
@@ -95,7 +157,7 @@ def check_data(folder: Path) -> Iterator[Finding]:
 
 def check_configuration(folder: Path) -> Iterator[Finding]:
     """A finding per configuration."""
-    paths = sorted(folder.glob("configs/*.y*ml"))
+    paths = _configurations(folder)
     if not paths:
         yield Finding("configs", Status.FAILED, "no configs/*.yaml: NeMo Gym starts nothing without one")
     for path in paths:
@@ -104,6 +166,10 @@ def check_configuration(folder: Path) -> Iterator[Finding]:
         yield Finding("requirements.txt", Status.FAILED, "give exactly one of requirements.txt and pyproject.toml")
     else:
         yield Finding("requirements.txt", Status.OK, "NeMo Gym's launcher can install it")
+
+
+def _configurations(folder: Path) -> list[Path]:
+    return sorted(folder.glob("configs/*.y*ml"))
 
 
 def _finding(check: str, wrong: list[str], otherwise: str) -> Finding:
@@ -119,18 +185,15 @@ def _check_companions(data: Path) -> Iterator[Finding]:
     count = sum(1 for _ in _lines(rollouts))
     wrong = [] if count == EXAMPLES else [f"{count} rollouts: give one per example, {EXAMPLES}"]
     yield _finding(f"data/{rollouts.name}", wrong, f"{count} rollouts")
-    content = decoded(metrics.read_text(encoding="utf-8", errors="replace")) if metrics.is_file() else None
-    examples = content.get("Number of examples") if isinstance(content, dict) else None
-    wrong = (
-        [] if examples == EXAMPLES else [f'"Number of examples" is {examples}: `gym dataset collate` writes this file']
-    )
+    content = _object_in(metrics.read_text(encoding="utf-8", errors="replace")) if metrics.is_file() else None
+    examples = content.get("Number of examples") if content else None
+    wrong = [] if examples == EXAMPLES else [f'"Number of examples" is {examples}: `gym dataset collate` writes this']
     yield _finding(f"data/{metrics.name}", wrong, f"of {EXAMPLES} examples")
 
 
-def _wrong_row(line: str) -> str | None:
+def _wrong_row(fields: JsonObject | None) -> str | None:
     """Why NeMo Gym refuses a row; None for a good one."""
-    fields = decoded(line)
-    if not isinstance(fields, dict):
+    if fields is None:
         return "must be a JSON object"
     asked = fields.get(_ASKED)
     if isinstance(fields.get("task_id"), dict):
@@ -148,11 +211,8 @@ def _wrong_row(line: str) -> str | None:
     details = fields.get("verifier_metadata")
     if details is not None and not isinstance(details, dict):
         return "verifier_metadata must be an object"
-    return _wrong_tests(fields) if details and "unit_tests" in details else None
-
-
-def _wrong_tests(fields: JsonObject) -> str | None:
-    """Why a row's unit tests can't grade; only the server knows about its other fields."""
+    if not details or "unit_tests" not in details:  # only the server knows about its other fields
+        return None
     try:
         task = read_task(fields)
     except RecordError as error:
@@ -162,25 +222,23 @@ def _wrong_tests(fields: JsonObject) -> str | None:
 
 def _wrong_configuration(path: Path, folder: Path) -> Iterator[str]:
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        yield f"can't be read: {place_and_fault(error)}"
+        content = content_of(path)
+    except ConfigError as error:
+        yield str(error)
         return
-    parts = {str(name): part for name, part in content.items()} if isinstance(content, dict) else {}
-    servers = dict(_of_section(parts, _SERVERS))
-    agents = dict(_of_section(parts, _AGENTS))
+    servers, agents = instances_of(content, SERVERS), instances_of(content, _AGENTS)
     if not servers:
-        yield f"no {_SERVERS}: give NAME: {{{_SERVERS}: {{{folder.resolve().name}: {{entrypoint: app.py, ...}}}}}}"
+        yield f"no {SERVERS}: give NAME: {{{SERVERS}: {{{folder.resolve().name}: {{entrypoint: app.py, ...}}}}}}"
     for name, (kind, fields) in servers.items():
         yield from _wrong_server(name, kind, fields, folder)
     for name, (_, fields) in agents.items():
-        yield from _wrong_agent(name, fields, set(servers), folder)
-    if agents and not dict(_of_section(parts, _ENVIRONMENTS)):
+        yield from _wrong_reference(name, fields, "resources_server", servers)
+        yield from _wrong_agent(name, fields, folder)
+    environments = instances_of(content, _ENVIRONMENTS)
+    if agents and not environments:
         yield f"no {_ENVIRONMENTS}: NeMo Gym 0.7 warns and adds one: name its agent_server"
-    for name, (_, fields) in _of_section(parts, _ENVIRONMENTS):
-        meant = _reference(fields, "agent_server")
-        if meant not in agents:
-            yield f"{name}: agent_server is {meant!r} (known: {', '.join(agents) or 'none'})"
+    for name, (_, fields) in environments.items():
+        yield from _wrong_reference(name, fields, "agent_server", agents)
 
 
 def _wrong_server(name: str, kind: str, fields: JsonObject, folder: Path) -> Iterator[str]:
@@ -190,14 +248,22 @@ def _wrong_server(name: str, kind: str, fields: JsonObject, folder: Path) -> Ite
     if domain not in _DOMAINS:
         yield f"{name}: domain is {domain!r}: give one of {', '.join(_DOMAINS)}"
     if kind != folder.resolve().name:
-        yield f"{name}: NeMo Gym looks for {kind!r} in {_SERVERS}/{kind}, but this folder is {folder.resolve().name!r}"
+        yield f"{name}: NeMo Gym looks for {kind!r} in {SERVERS}/{kind}, but this folder is {folder.resolve().name!r}"
 
 
-def _wrong_agent(name: str, fields: JsonObject, servers: set[str], folder: Path) -> Iterator[str]:
-    meant = _reference(fields, "resources_server")
-    if meant not in servers:
-        yield f"{name}: resources_server is {meant!r} (known: {', '.join(sorted(servers)) or 'none'})"
-    if _reference(fields, "model_server") is None:
+def _wrong_reference(name: str, fields: JsonObject, what: str, known: Collection[object]) -> Iterator[str]:
+    meant = _named(fields, what)
+    if meant not in known:
+        yield f"{name}: {what} is {meant!r} (known: {', '.join(map(str, known)) or 'none'})"
+
+
+def _named(fields: JsonObject, what: str) -> object:
+    value = fields.get(what)
+    return value.get("name") if isinstance(value, dict) else None
+
+
+def _wrong_agent(name: str, fields: JsonObject, folder: Path) -> Iterator[str]:
+    if _named(fields, "model_server") is None:
         yield f"{name}: no model_server: give {{type: responses_api_models, name: policy_model}}"
     datasets = fields.get("datasets")
     for dataset in datasets if isinstance(datasets, list) else ():
@@ -221,48 +287,39 @@ def _wrong_dataset(dataset: JsonObject, folder: Path) -> Iterator[str]:
 
 def _found(path: str, folder: Path) -> bool:
     """Whether NeMo Gym would find it, from the folder above `resources_servers/`, which may not exist yet."""
-    own = Path(_SERVERS, folder.resolve().name)
+    own = Path(SERVERS, folder.resolve().name)
     inner = Path(path).relative_to(own) if Path(path).is_relative_to(own) else Path(path)
     return (folder / inner).is_file() or Path(path).is_file()
 
 
-def _of_section(parts: dict[str, object], section: str) -> Iterator[tuple[str, tuple[str, JsonObject]]]:
-    """Each instance of a section: its name, and the inner name and fields."""
-    for name, part in parts.items():
-        inner = part.get(section) if isinstance(part, dict) else None
-        for kind, fields in inner.items() if isinstance(inner, dict) else ():
-            yield name, (str(kind), fields if isinstance(fields, dict) else {})
-
-
-def _reference(fields: JsonObject, name: str) -> object:
-    value = fields.get(name)
-    return value.get("name") if isinstance(value, dict) else None
-
-
 def _with_responses(rows: list[Row], path: Path) -> list[Row]:
     by_prompt: dict[str, JsonObject] = {}
-    for _, line in _lines(path):
-        fields = decoded(line)
-        if isinstance(fields, dict) and isinstance(fields.get("response"), dict):
-            by_prompt.setdefault(_prompt(fields), fields["response"])
+    for _, fields in _lines(path):
+        response = fields.get("response") if fields else None
+        if fields and isinstance(response, dict):
+            by_prompt.setdefault(_prompt(fields), response)
     return [Row(row.place, row.fields, by_prompt.get(_prompt(row.fields))) for row in rows]
 
 
 def _prompt(fields: JsonObject) -> str:
+    """The prompt, without the fields that a collection adds to messages."""
     asked = fields.get(_ASKED)
-    return json.dumps(_bare_prompt(asked.get("input"))) if isinstance(asked, dict) else ""
+    given = asked.get("input") if isinstance(asked, dict) else None
+    if isinstance(given, list):
+        given = [[item.get("role"), item.get("content")] if isinstance(item, dict) else item for item in given]
+    return json.dumps(given)
 
 
-def _bare_prompt(given: object) -> object:
-    """The prompt without the fields that a collection adds to messages."""
-    if not isinstance(given, list):
-        return given
-    return [[item.get("role"), item.get("content")] if isinstance(item, dict) else item for item in given]
+def _lines(path: Path) -> Iterator[tuple[int, JsonObject | None]]:
+    """The number and the object of each line that is not blank, None if it has none; nothing if there is no file."""
+    if path.is_file():
+        with path.open(encoding="utf-8", errors="replace") as file:
+            yield from ((number, _object_in(line)) for number, line in enumerate(file, 1) if line.strip())
 
 
-def _lines(path: Path) -> Iterator[tuple[int, str]]:
-    """The numbers and texts of a file's lines, without blank ones; empty if there is no file."""
-    if not path.is_file():
-        return
-    with path.open(encoding="utf-8", errors="replace") as file:
-        yield from ((number, line) for number, line in enumerate(file, 1) if line.strip())
+def _object_in(text: str) -> JsonObject | None:
+    try:
+        value = decode_json(text)
+    except JsonError:
+        return None
+    return value if isinstance(value, dict) else None

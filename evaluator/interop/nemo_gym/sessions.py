@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable
-from typing import Final, TypeVar
+from dataclasses import dataclass
+from typing import Final
 
 from evaluator.interop.nemo_gym.wire import ExecuteCodeResponse, JsonObject
 from evaluator.interop.program_run import LIMITS, killed_by, return_code
@@ -130,10 +130,17 @@ def answer_of(outcome: Outcome) -> ExecuteCodeResponse:
     )
 
 
-Value = TypeVar("Value")
-
 _MOST: Final = 10_000
 """How many sessions are remembered; more than a training step has rollouts at once."""
+
+
+@dataclass
+class _Session:
+    row: JsonObject | None = None
+    interpreter: Interpreter | None = None
+    used: float = 0.0
+    had: bool = False
+    """Whether it may have had an interpreter before."""
 
 
 class Sessions:
@@ -144,98 +151,85 @@ class Sessions:
         each that was idle for `idle_s` seconds."""
         self._make, self._most, self._idle_s = make, most, idle_s
         self._lock = threading.Lock()
-        self._rows: OrderedDict[str, JsonObject] = OrderedDict()
-        self._interpreters: OrderedDict[str, tuple[Interpreter, float]] = OrderedDict()
-        self._by_name: OrderedDict[str, str | None] = OrderedDict()
+        self._sessions: dict[str, _Session] = {}
+        self._by_name: dict[str, str | None] = {}
         """Session by an Environment Server's name for it; None: it was closed."""
-        self._had: OrderedDict[str, None] = OrderedDict()
-        """Sessions that may have had an interpreter before."""
 
-    def seed(self, session: str, row: JsonObject) -> None:
-        """Starts or restarts a session with a row."""
+    def seed(self, session: str, row: JsonObject, name: str | None = None) -> bool:
+        """Starts or restarts a session with a row; a named one only once. False if that was closed."""
+        if name is not None:
+            with self._lock:
+                if name in self._by_name:
+                    return self._by_name[name] is not None
+                self._name(name, session)
         self.close(session)
         with self._lock:
-            _put(self._rows, session, row)
-
-    def seed_named(self, name: str, session: str, row: JsonObject) -> bool:
-        """Starts a named session, unless it was started already. False if it was closed."""
-        with self._lock:
-            if name in self._by_name:
-                return self._by_name[name] is not None
-            _put(self._by_name, name, session)
-        self.seed(session, row)
+            self._known(session).row = row
         return True
 
-    def close_named(self, name: str) -> None:
-        """Forgets a session by its name, which can't be reused."""
+    def close(self, session: str, name: str | None = None) -> None:
+        """Forgets a session, known or not; a named one, whose name can't be reused, in its place."""
         with self._lock:
-            session = self._by_name.pop(name, None)
-            _put(self._by_name, name, None)
-        if session is not None:
-            self.close(session)
+            if name is not None:
+                session = self._by_name.pop(name, None) or ""
+                self._name(name, None)
+            kept = self._sessions.pop(session, None)
+        if kept is not None and kept.interpreter is not None:
+            kept.interpreter.close()
 
     def row(self, session: str) -> JsonObject | None:
         """The session's row; None if it has none or was closed."""
         with self._lock:
-            return self._rows.get(session)
+            found = self._sessions.get(session)
+            return found.row if found else None
 
     def note_lost(self, session: str) -> None:
         """Notes that a session belonged to an earlier process: its state is lost."""
         with self._lock:
-            if session not in self._rows and session not in self._interpreters:
-                _put(self._had, session, None)
+            if session not in self._sessions:
+                self._known(session).had = True
 
     def interpreter(self, session: str) -> tuple[Interpreter, bool]:
         """The session's interpreter, and whether an earlier one was lost."""
         with self._lock:
-            now = time.monotonic()
-            kept = self._interpreters.pop(session, None)
-            lost = kept is None and session in self._had
-            interpreter = kept[0] if kept else self._make()
-            _put(self._had, session, None)
-            self._interpreters[session] = interpreter, now
-            ended = list(self._outdated(now))
-        for each in ended:
-            each.close()
+            found = self._known(session)
+            lost = found.interpreter is None and found.had
+            interpreter = found.interpreter = found.interpreter or self._make()
+            found.had, found.used = True, time.monotonic()
+        self.close_idle()
         return interpreter, lost
 
-    def close(self, session: str) -> None:
-        """Forgets a session, known or not."""
+    def close_idle(self) -> None:
+        """Ends the interpreters that were idle too long, and the idlest ones that are too many."""
         with self._lock:
-            self._rows.pop(session, None)
-            self._had.pop(session, None)
-            kept = self._interpreters.pop(session, None)
-        if kept is not None:
-            kept[0].close()
+            now = time.monotonic()
+            live = [each for each in self._sessions.values() if each.interpreter is not None]
+            live.sort(key=lambda each: each.used, reverse=True)
+            ended = [each for place, each in enumerate(live) if place >= self._most or now - each.used > self._idle_s]
+            interpreters = [_taken(each) for each in ended]
+        for interpreter in interpreters:
+            interpreter.close()
 
     def close_all(self) -> None:
         """Ends every interpreter."""
         with self._lock:
-            kept = list(self._interpreters.values())
-            self._interpreters.clear()
-        for interpreter, _ in kept:
+            interpreters = [_taken(each) for each in self._sessions.values() if each.interpreter is not None]
+        for interpreter in interpreters:
             interpreter.close()
 
-    def close_idle(self) -> None:
-        """Ends the interpreters that were idle too long."""
-        with self._lock:
-            ended = list(self._outdated(time.monotonic()))
-        for each in ended:
-            each.close()
+    def _known(self, session: str) -> _Session:
+        found = self._sessions.setdefault(session, _Session())
+        if len(self._sessions) > _MOST:
+            del self._sessions[next(each for each, other in self._sessions.items() if other.interpreter is None)]
+        return found
 
-    def _outdated(self, now: float) -> list[Interpreter]:
-        ended = []
-        while self._interpreters:
-            session, (interpreter, used) = next(iter(self._interpreters.items()))
-            if len(self._interpreters) <= self._most and now - used <= self._idle_s:
-                break
-            del self._interpreters[session]
-            ended.append(interpreter)
-        return ended
+    def _name(self, name: str, session: str | None) -> None:
+        self._by_name[name] = session
+        if len(self._by_name) > _MOST:
+            del self._by_name[next(iter(self._by_name))]
 
 
-def _put(kept: OrderedDict[str, Value], key: str, value: Value) -> None:
-    """Adds an entry, and drops the oldest beyond the limit."""
-    kept[key] = value
-    while len(kept) > _MOST:
-        kept.popitem(last=False)
+def _taken(session: _Session) -> Interpreter:
+    interpreter, session.interpreter = session.interpreter, None
+    assert interpreter is not None
+    return interpreter

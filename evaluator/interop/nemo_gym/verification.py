@@ -14,14 +14,14 @@ import time
 from array import array
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 import msgspec
+import numpy as np
 
 from evaluator.formats.nemo_gym import read_task
 from evaluator.graders import grader_or_refusal
 from evaluator.interop.endpoints import in_thread, until_disconnect
-from evaluator.interop.nemo_gym._spread import quantile
 from evaluator.interop.nemo_gym.code_gen_codes import codes_of
 from evaluator.interop.nemo_gym.config import ServerConfig, require_short, with_time_for_all
 from evaluator.interop.nemo_gym.wire import FailureKind, JsonObject, ModelResponse, VerifyRequest, VerifyResponse
@@ -33,19 +33,7 @@ from evaluator.workers.single import grade_one
 _REST: Final = "rest"
 _TOTAL: Final = "total"
 _HEADERS: Final = ("stage", "total s", "share", "mean ms", "p50 ms", "p99 ms", "n")
-
-
-class StageTime(msgspec.Struct, frozen=True, kw_only=True):
-    """The time of one stage over the `n` requests that entered it."""
-
-    stage: str
-    total_s: float
-    share: float
-    """Of the total time, 0 to 1."""
-    mean_ms: float
-    p50_ms: float
-    p99_ms: float
-    n: int
+_CELLS: Final = ("{}", "{:,.3f}", "{:.1%}", "{:,.2f}", "{:,.2f}", "{:,.2f}", "{:,}")
 
 
 class VerifyProfile:
@@ -62,50 +50,38 @@ class VerifyProfile:
             for name, value in (*spent.seconds.items(), (_REST, rest), (_TOTAL, total_s)):
                 self._seconds[name].append(value)
 
-    def stages(self) -> list[StageTime]:
-        """The stages entered, in the order of `STAGES`, then `rest` and `total`; empty without requests."""
+    def stages(self) -> list[dict[str, Any]]:
+        """The stages entered, in the order of `STAGES`, then `rest` and `total`, each over the `n` requests that
+        entered it; empty without requests. `share`: of the total time, 0 to 1."""
         with self._lock:
-            seconds = {name: sorted(values) for name, values in self._seconds.items() if values}
-        whole = sum(seconds.get(_TOTAL, ())) or 1.0
-        return [
-            StageTime(
-                stage=name,
-                total_s=sum(values),
-                share=sum(values) / whole,
-                mean_ms=1000 * sum(values) / len(values),
-                p50_ms=1000 * quantile(values, 0.5),
-                p99_ms=1000 * quantile(values, 0.99),
-                n=len(values),
-            )
-            for name, values in seconds.items()
-        ]
+            seconds = {name: np.array(values) for name, values in self._seconds.items() if values}
+        found = []
+        for name, values in seconds.items():
+            total = float(values.sum())
+            share = total / (float(seconds[_TOTAL].sum()) or 1.0)
+            times = (1000 * values.mean(), *np.percentile(1000 * values, (50, 99)))
+            spread = dict(zip(("mean_ms", "p50_ms", "p99_ms"), map(float, times), strict=True))
+            found.append({"stage": name, "total_s": total, "share": share, **spread, "n": len(values)})
+        return found
 
     def table(self) -> str:
         """Aligned columns, without a final newline."""
-        rows = [_HEADERS, *map(_cells, self.stages())]
-        if len(rows) == 1:
+        rows = [
+            [pattern.format(value) for pattern, value in zip(_CELLS, each.values(), strict=True)]
+            for each in self.stages()
+        ]
+        if not rows:
             return "no request was verified"
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        return "\n".join(_line(row, widths) for row in rows)
+        first, *others = ([*column] for column in zip(_HEADERS, *rows, strict=True))
+        columns = [[cell.ljust(max(map(len, first))) for cell in first]]
+        columns += [[cell.rjust(max(map(len, column))) for cell in column] for column in others]
+        return "\n".join(map("  ".join, zip(*columns, strict=True)))
 
     def json(self) -> str:
         """`{"requests": n, "stages": [{"stage", "total_s", "share", "mean_ms", "p50_ms", "p99_ms", "n"}, ...]}`."""
         stages = self.stages()
-        requests = stages[-1].n if stages else 0
+        requests = stages[-1]["n"] if stages else 0
         return msgspec.json.encode({"requests": requests, "stages": stages}).decode()
-
-
-def _cells(time: StageTime) -> tuple[str, ...]:
-    milliseconds = (f"{value:,.2f}" for value in (time.mean_ms, time.p50_ms, time.p99_ms))
-    return (time.stage, f"{time.total_s:,.3f}", f"{time.share:.1%}", *milliseconds, f"{time.n:,}")
-
-
-def _line(cells: tuple[str, ...], widths: list[int]) -> str:
-    first, *others = (
-        cell.rjust(width) if place else cell.ljust(width)
-        for place, (cell, width) in enumerate(zip(cells, widths, strict=True))
-    )
-    return "  ".join((first, *others))
 
 
 _FENCES_OF_A_BLOCK: Final = 2
@@ -130,7 +106,12 @@ class Verifier:
 
     async def verify(self, request: VerifyRequest) -> VerifyResponse:
         """The verified response; errors become a masked one. Raises `ClientDisconnect`."""
-        row = _row(request)
+        row: JsonObject = {
+            "task_id": "row",  # for a row without one
+            **(request.model_extra or {}),
+            "responses_create_params": request.responses_create_params.model_dump(),
+            "verifier_metadata": request.verifier_metadata,
+        }
         task: Task | None = None
         try:
             task = read_task(row)
@@ -174,7 +155,8 @@ class Verifier:
 
     def _grade(self, task: Task, response: ModelResponse) -> Grade:
         text = response.output_text
-        rollout = Rollout(task_id=task.task_id, sample_id=f"{task.task_id}#0", completion=text, kind=_kind(task, text))
+        kind = Kind.CHAT if task.mode in (Mode.CALL, Mode.STDIN) and "```" in text else None
+        rollout = Rollout(task_id=task.task_id, sample_id=f"{task.task_id}#0", completion=text, kind=kind)
         if self._has_no_block(task, text):
             grade = Grade(task_id=task.task_id, sample_id=rollout.sample_id, verdict=Verdict.NO_CODE, reward=0.0)
             grade.error_message = "the answer has no closed code fence, and unfenced_code is off"
@@ -202,8 +184,8 @@ class Verifier:
             answer.extracted_model_output = text
             answer.extracted_model_code = grade.code.removesuffix("\n") if grade.code else None
         if grade.reward is not None:
-            if grade.verdict is not Verdict.PASSED:
-                answer.error_message = _reason(grade)
+            if grade.verdict is not Verdict.PASSED:  # `failure_reason` is for masked rollouts only
+                answer.error_message = _one_line(grade.error) or None
             answer.reward = self._reward(request.response, grade, answer)
             answer.unit_tests_time_taken = seconds if grade.code is not None else None
             _add_components(answer, grade)
@@ -229,19 +211,6 @@ def has_format_violation(response: ModelResponse) -> bool:
         return True
     reasoning = response.reasoning_text
     return reasoning.count("<think>") > 1 or reasoning.count("</think>") > 1
-
-
-def _row(request: VerifyRequest) -> JsonObject:
-    return {
-        "task_id": "row",  # for a row without one
-        **(request.model_extra or {}),
-        "responses_create_params": request.responses_create_params.model_dump(),
-        "verifier_metadata": request.verifier_metadata,
-    }
-
-
-def _kind(task: Task, text: str) -> Kind | None:
-    return Kind.CHAT if task.mode in (Mode.CALL, Mode.STDIN) and "```" in text else None
 
 
 def _echoed(request: VerifyRequest) -> VerifyResponse:
@@ -280,11 +249,6 @@ def _why_undecided(grade: Grade) -> tuple[FailureKind, str, Verdict]:
     else:
         kind = FailureKind.UNGRADABLE_TASK if grade.verified else FailureKind.UNVERIFIED
     return kind, reason, grade.verdict
-
-
-def _reason(grade: Grade) -> str | None:
-    """Why the completion did not pass; `failure_reason` is for masked rollouts only."""
-    return _one_line(grade.error) or None
 
 
 def _one_line(text: str) -> str:

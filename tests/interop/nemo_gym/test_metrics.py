@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from evaluator.interop.nemo_gym._spread import t95
 from evaluator.interop.nemo_gym.metrics import aggregate, compute_metrics, key_metrics
+from evaluator.interop.nemo_gym.spread import t95
 from evaluator.interop.nemo_gym.verification import VerifyProfile
 from evaluator.stages import Spent
 
@@ -129,8 +129,6 @@ def test_student_t_is_that_of_scipy() -> None:
         299: 1.9679296690656698, 300: 1.9679030112610865, 301: 1.9678765312856952, 10_000: 1.960201239890626,
     }  # fmt: skip
     assert {degrees: t95(degrees) for degrees in expected} == pytest.approx(expected, rel=1e-11)
-    with pytest.raises(ValueError, match="give 1 or more"):
-        t95(0)
 
 
 def spent(**seconds: float) -> Spent:
@@ -166,5 +164,5 @@ def test_no_request_of_many_threads_is_lost() -> None:
     profile = VerifyProfile()
     with ThreadPoolExecutor(8) as threads:
         list(threads.map(lambda _: profile.add(spent(run=0.5), 1.0), range(2000)))
-    found = [(stage.stage, stage.n, stage.total_s) for stage in profile.stages()]
+    found = [(stage["stage"], stage["n"], stage["total_s"]) for stage in profile.stages()]
     assert found == [("run", 2000, 1000.0), ("rest", 2000, 1000.0), ("total", 2000, 2000.0)]

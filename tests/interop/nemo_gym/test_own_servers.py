@@ -16,7 +16,7 @@ import yaml
 
 import evaluator
 from evaluator.cli import main
-from evaluator.interop.nemo_gym import new_server
+from evaluator.interop.nemo_gym import server_folder
 from evaluator.interop.nemo_gym.server_checks import Status
 from evaluator.interop.nemo_gym.server_folder import check_configuration, check_data
 from tests.documents import nemo_gym_custom_resource_server as document
@@ -79,14 +79,14 @@ def test_it_is_installed_from_the_checkout_or_by_version(
 ) -> None:
     assert (new / "requirements.txt").read_text().splitlines()[:2] == [f"-e {ROOT.as_uri()}", "rollscope[serve]"]
     monkeypatch.setattr(evaluator, "__file__", str(tmp_path / "site-packages" / "evaluator" / "__init__.py"))
-    assert new_server.requirement() == f"rollscope[serve]=={evaluator.__version__}"
+    assert server_folder.requirement() == f"rollscope[serve]=={evaluator.__version__}"
 
 
 def test_an_empty_folder_is_taken_and_what_is_there_is_left_alone(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "empty").mkdir()
-    new_server.write_server(tmp_path / "empty", "one")
+    server_folder.write_server(tmp_path / "empty", "one")
     assert (tmp_path / "empty" / "app.py").is_file()
     (tmp_path / "used").mkdir()
     (tmp_path / "used" / "mine.txt").write_text("kept")

@@ -102,7 +102,7 @@ def test_what_an_app_can_not_be_started_with_is_one_line(
 
 SERVER = """
 import os, signal
-from evaluator.interop.nemo_gym.launcher import end_with_launcher
+from evaluator.interop.nemo_gym.base_server import end_with_launcher
 end_with_launcher()
 print(os.getpid(), flush=True)
 signal.pause()

@@ -7,8 +7,10 @@ latter. Fields are named as in OpenAI's API reference, and `reasoning_content` a
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Final
+
+import msgspec
 
 from evaluator.interop.nemo_gym.wire import JsonObject
 from evaluator.model import JsonValue
@@ -31,24 +33,55 @@ def chat_request(params: JsonObject, items: Iterable[JsonValue], length_field: s
 
     `length_field`: the endpoint's name for the limit of an answer. Raises `ConversionError`.
     """
-    body: JsonObject = {
-        name: value for name, value in params.items() if name not in _OWN_TO_RESPONSES and value is not None
-    }
-    messages: list[JsonValue] = []
+    body: JsonObject = {name: value for name, value in params.items() if name not in _OWN_TO_RESPONSES}
     instructions = params.get("instructions")
-    if instructions:
-        messages.append({"role": "system", "content": instructions})
-    messages += _messages(items)
-    body["messages"] = messages
-    if params.get("max_output_tokens") is not None:
-        body[length_field] = params["max_output_tokens"]
+    system: list[JsonValue] = [{"role": "system", "content": instructions}] if instructions else []
+    body |= {"messages": system + _messages(items), length_field: params.get("max_output_tokens")}
     if params.get("top_logprobs"):
         body |= {"logprobs": True, "top_logprobs": params["top_logprobs"]}
-    return body | _tools(params) | _reasoning(params) | _text(params)
+    body |= _tools(params)
+    body["reasoning_effort"] = _within(params, "reasoning", "effort") or None
+    body["verbosity"] = _within(params, "text", "verbosity") or None
+    body["response_format"] = _response_format(_within(params, "text", "format"))
+    return {name: value for name, value in body.items() if value is not None}
 
 
-def response_of(completion: Mapping[str, JsonValue], message: Mapping[str, JsonValue], finish: JsonValue) -> JsonObject:
-    """A choice of a chat completion as a response of the Responses API."""
+class _Function(msgspec.Struct):
+    name: str
+    arguments: JsonValue = None
+
+
+class _Call(msgspec.Struct):
+    function: _Function
+    id: str | None = None
+
+
+class _Message(msgspec.Struct):
+    content: JsonValue = None
+    refusal: JsonValue = None
+    reasoning_content: JsonValue = None
+    reasoning: JsonValue = None
+    tool_calls: list[_Call] | None = None
+
+
+class _Choice(msgspec.Struct):
+    message: _Message
+    finish_reason: JsonValue = None
+
+
+class _Completion(msgspec.Struct):
+    choices: list[_Choice]
+
+
+def response_of(completion: JsonObject) -> JsonObject:
+    """The first choice of a chat completion as a response of the Responses API. Raises `ConversionError`."""
+    try:
+        choices = msgspec.convert(completion, _Completion).choices
+    except msgspec.ValidationError as error:
+        raise ConversionError(f"it is not a chat completion: {error}") from None
+    if not choices:
+        raise ConversionError("it has no choices")
+    finish = choices[0].finish_reason
     reason = _CUT_OFF.get(finish) if isinstance(finish, str) else None
     return {
         "id": completion.get("id") or f"resp_{uuid.uuid4().hex}",
@@ -57,7 +90,7 @@ def response_of(completion: Mapping[str, JsonValue], message: Mapping[str, JsonV
         "model": completion.get("model"),
         "status": "incomplete" if reason else "completed",
         "incomplete_details": {"reason": reason} if reason else None,
-        "output": [*_items(message)],
+        "output": [*_items(choices[0].message)],
         "usage": _usage(completion.get("usage")),
     }
 
@@ -92,7 +125,9 @@ def _add_to_turn(turn: JsonObject, kind: JsonValue, item: JsonObject) -> None:
         calls.append({"id": item.get("call_id"), "type": "function", "function": function})
         return
     field = "content" if kind == "message" else "reasoning_content"
-    text = _text_in(item.get("content")) if kind == "message" else reasoning_text(item)
+    text = _text_in(item.get("content"))
+    if kind == "reasoning":
+        text = text or _text_in(item.get("summary"))
     if text or kind == "message":
         turn[field] = f"{turn.get(field) or ''}{text}"
 
@@ -138,114 +173,80 @@ def _text_in(content: JsonValue) -> str:
     return "".join(found)
 
 
-def reasoning_text(item: Mapping[str, JsonValue]) -> str:
-    """The full text of a reasoning item, else its summary."""
-    return _text_in(item.get("content")) or _text_in(item.get("summary"))
-
-
 def _tools(params: JsonObject) -> JsonObject:
     given = params.get("tools")
     if not isinstance(given, list) or not given:
         return {}
     tools: list[JsonValue] = []
     for tool in given:
-        kind = tool.get("type") if isinstance(tool, dict) else None
-        if not isinstance(tool, dict) or kind != "function":
+        if not isinstance(tool, dict) or tool.get("type") != "function":
+            kind = _within(tool, "type")
             raise ConversionError(f"Chat Completions can't express a tool of type {kind!r}: give --api responses")
         function: JsonObject = {name: value for name, value in tool.items() if name != "type" and value is not None}
         tools.append({"type": "function", "function": function})
-    fields: JsonObject = {"tools": tools}
     choice = params.get("tool_choice")
     if isinstance(choice, dict) and choice.get("type") == "function":
         choice = {"type": "function", "function": {"name": choice.get("name")}}
-    if choice is not None:
-        fields["tool_choice"] = choice
-    if params.get("parallel_tool_calls") is not None:
-        fields["parallel_tool_calls"] = params["parallel_tool_calls"]
-    return fields
+    return {"tools": tools, "tool_choice": choice, "parallel_tool_calls": params.get("parallel_tool_calls")}
 
 
-def _reasoning(params: JsonObject) -> JsonObject:
-    reasoning = params.get("reasoning")
-    effort = reasoning.get("effort") if isinstance(reasoning, dict) else None
-    return {"reasoning_effort": effort} if effort else {}
+def _response_format(given: JsonValue) -> JsonValue:
+    kind = _within(given, "type")
+    if not isinstance(given, dict) or kind in (None, "text"):
+        return None
+    schema: JsonObject = {name: value for name, value in given.items() if name != "type" and value is not None}
+    return {"type": kind, "json_schema": schema} if kind == "json_schema" else given
 
 
-def _text(params: JsonObject) -> JsonObject:
-    text = params.get("text")
-    if not isinstance(text, dict):
-        return {}
-    fields: JsonObject = {"verbosity": text["verbosity"]} if text.get("verbosity") else {}
-    form = text.get("format")
-    if isinstance(form, dict) and form.get("type") == "json_schema":
-        schema: JsonObject = {name: value for name, value in form.items() if name != "type" and value is not None}
-        fields["response_format"] = {"type": "json_schema", "json_schema": schema}
-    elif isinstance(form, dict) and form.get("type") not in (None, "text"):
-        fields["response_format"] = form
-    return fields
+def _within(value: JsonValue, *names: str) -> JsonValue:
+    for name in names:
+        value = value.get(name) if isinstance(value, dict) else None
+    return value
 
 
-def _items(message: Mapping[str, JsonValue]) -> Iterable[JsonObject]:
+def _items(message: _Message) -> Iterable[JsonObject]:
     """One message as items; a message without content is still an answer, so it becomes an empty text."""
-    thinking = message.get("reasoning_content") or message.get("reasoning")
+    thinking = message.reasoning_content or message.reasoning
     if isinstance(thinking, str) and thinking:
         summary: list[JsonValue] = [{"type": "summary_text", "text": thinking}]
         yield {"id": f"rs_{uuid.uuid4().hex}", "type": "reasoning", "summary": summary}
-    calls = message.get("tool_calls")
-    calls = calls if isinstance(calls, list) else []
-    text, refusal = _text_in(message.get("content")), message.get("refusal")
+    calls = message.tool_calls or []
+    text, refusal = _text_in(message.content), message.refusal
     parts: list[JsonValue] = []
     if text or not (calls or refusal):
         parts.append({"type": "output_text", "text": text, "annotations": []})
     if isinstance(refusal, str) and refusal:
         parts.append({"type": "refusal", "refusal": refusal})
     if parts:
-        yield {
-            "id": f"msg_{uuid.uuid4().hex}",
-            "type": "message",
-            "role": "assistant",
-            "status": "completed",
-            "content": parts,
-        }
+        own: JsonObject = {"id": f"msg_{uuid.uuid4().hex}", "type": "message", "role": "assistant"}
+        yield own | {"status": "completed", "content": parts}
     for call in calls:
-        yield _function_call(call)
-
-
-def _function_call(call: JsonValue) -> JsonObject:
-    function = call.get("function") if isinstance(call, dict) else None
-    if not isinstance(call, dict) or not isinstance(function, dict) or not isinstance(function.get("name"), str):
-        raise ConversionError("a tool call in the answer names no function")
-    number = call.get("id") or f"call_{uuid.uuid4().hex}"
-    return {
-        "id": f"fc_{uuid.uuid4().hex}",
-        "type": "function_call",
-        "call_id": number,
-        "name": function["name"],
-        "arguments": function.get("arguments") or "",
-        "status": "completed",
-    }
+        yield {
+            "id": f"fc_{uuid.uuid4().hex}",
+            "type": "function_call",
+            "call_id": call.id or f"call_{uuid.uuid4().hex}",
+            "name": call.function.name,
+            "arguments": call.function.arguments or "",
+            "status": "completed",
+        }
 
 
 def _usage(usage: JsonValue) -> JsonObject | None:
-    if not isinstance(usage, dict):
-        return None
-    asked, answered = _count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens"))
+    asked, answered = _count(usage, "prompt_tokens"), _count(usage, "completion_tokens")
     if asked is None and answered is None:
         return None
     asked, answered = asked or 0, answered or 0
+    cached = _count(usage, "prompt_tokens_details", "cached_tokens") or 0
+    thought = _count(usage, "completion_tokens_details", "reasoning_tokens") or 0
     return {
         "input_tokens": asked,
-        "input_tokens_details": {"cached_tokens": _detail(usage, "prompt_tokens_details", "cached_tokens")},
+        "input_tokens_details": {"cached_tokens": cached},
         "output_tokens": answered,
-        "output_tokens_details": {"reasoning_tokens": _detail(usage, "completion_tokens_details", "reasoning_tokens")},
-        "total_tokens": _count(usage.get("total_tokens")) or asked + answered,
+        "output_tokens_details": {"reasoning_tokens": thought},
+        "total_tokens": _count(usage, "total_tokens") or asked + answered,
     }
 
 
-def _detail(usage: JsonObject, details: str, name: str) -> int:
-    given = usage.get(details)
-    return (_count(given.get(name)) if isinstance(given, dict) else None) or 0
-
-
-def _count(value: JsonValue) -> int | None:
+def _count(usage: JsonValue, *names: str) -> int | None:
+    value = _within(usage, *names)
     return value if isinstance(value, int) and not isinstance(value, bool) else None

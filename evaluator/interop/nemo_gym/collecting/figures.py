@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable
 from typing import Final
 
 import msgspec
 import numpy as np
 
-from evaluator.formats.json_text import JsonError, decode_json
 from evaluator.interop.nemo_gym.collecting.files import Files, fields_of, lines_of
 from evaluator.interop.nemo_gym.collecting.resources import ResourcesServer
-from evaluator.interop.nemo_gym.collecting.transport import encoded
+from evaluator.interop.nemo_gym.collecting.service import CollectError, RolloutError, encoded
 from evaluator.interop.nemo_gym.wire import AGENT_REF, ROLLOUT_INDEX, TASK_INDEX, AggregateMetrics, JsonObject
-from evaluator.metrics import Interval, known, pass_at_k_over_tasks
+from evaluator.metrics import known, pass_at_k_over_tasks
 from evaluator.model import JsonValue
 from evaluator.user_files import replacing
 
@@ -41,26 +40,30 @@ class Figures(msgspec.Struct):
 
     asked: int
     """Rollouts to collect: rows times repeats."""
-    rollouts: int
-    failed: int
-    failures: dict[str, int]
+    rollouts: int = 0
+    failed: int = 0
+    failures: dict[str, int] = {}
     """Failed rollouts by `_ng_failure_class`."""
-    masked: int
-    unverified: int
+    masked: int = 0
+    unverified: int = 0
     """Rollouts without a reward, since there was no resources server."""
-    mean_reward: float | None
-    pass_at_k: list[PassAtK]
-    input_tokens: int
-    output_tokens: int
-    counted: int
+    mean_reward: float | None = None
+    pass_at_k: list[PassAtK] = []
+    input_tokens: int = 0
+    output_tokens: int = 0
+    counted: int = 0
     """Rollouts whose tokens the endpoint counted."""
-    cut_off: int
+    cut_off: int = 0
     """Rollouts whose last answer the endpoint cut off, usually at `max_output_tokens`."""
-    tool_calls: int
-    no_such_tool: int
+    tool_calls: int = 0
+    no_such_tool: int = 0
     """Tool calls that the server answered with 404: the rows are for another server."""
-    thinking: int
+    thinking: int = 0
     """Rollouts whose reward is the penalty for thinking tags in the answer."""
+    retries: int = 0
+    """Of this session, as are the next."""
+    seconds: float = 0.0
+    stopped: bool = False
 
 
 class _Response(msgspec.Struct):
@@ -85,7 +88,7 @@ class _Failure(msgspec.Struct):
 
 def figures_of(files: Files, asked: int, repeats: int) -> Figures:
     """Reads the rollouts and the failures once, one line at a time."""
-    figures = Figures(asked, 0, 0, {}, 0, 0, None, [], 0, 0, 0, 0, 0, 0, 0)
+    figures = Figures(asked)
     rewards = 0.0
     graded: Counter[int] = Counter()
     passed: Counter[int] = Counter()
@@ -101,13 +104,19 @@ def figures_of(files: Files, asked: int, repeats: int) -> Figures:
             rewards += line.reward
             graded[line.task] += 1
             passed[line.task] += line.reward >= _FULL_REWARD
-    figures.failures = dict(_failures(files).most_common())
+    raw = lines_of(files.failures) if files.failures.exists() else ()
+    failed = filter(None, (fields_of(line, _Failure) for line in raw))
+    last = {(each.task, each.rollout): each.kind for each in failed}
+    figures.failures = dict(Counter(last.values()).most_common())
     figures.failed = sum(figures.failures.values())
     if graded:
         figures.mean_reward = rewards / graded.total()
         n, c = np.array([*graded.values()]), np.array([passed[task] for task in graded])
-        intervals = ((k, pass_at_k_over_tasks(n, c, k)) for k in sorted({1, repeats}))
-        figures.pass_at_k = [_pass_at_k(k, interval) for k, interval in intervals if interval.n]
+        figures.pass_at_k = [
+            PassAtK(k, known(found.value), known(found.low), known(found.high), found.n)
+            for k in sorted({1, repeats})
+            if (found := pass_at_k_over_tasks(n, c, k)).n
+        ]
     return figures
 
 
@@ -118,23 +127,9 @@ def _count_response(figures: Figures, response: _Response) -> None:
     figures.cut_off += bool(response.incomplete_details)
     if isinstance(response.usage, dict):
         figures.counted += 1
-        figures.input_tokens += _tokens(response.usage.get("input_tokens"))
-        figures.output_tokens += _tokens(response.usage.get("output_tokens"))
-
-
-def _tokens(value: JsonValue) -> int:
-    return value if isinstance(value, int) else 0
-
-
-def _failures(files: Files) -> Counter[str]:
-    """The last failure of each rollout, by its class."""
-    raw = lines_of(files.failures) if files.failures.exists() else ()
-    found = filter(None, (fields_of(line, _Failure) for line in raw))
-    return Counter({(each.task, each.rollout): each.kind for each in found}.values())
-
-
-def _pass_at_k(k: int, interval: Interval) -> PassAtK:
-    return PassAtK(k, known(interval.value), known(interval.low), known(interval.high), interval.n)
+        asked, answered = response.usage.get("input_tokens"), response.usage.get("output_tokens")
+        figures.input_tokens += asked if isinstance(asked, int) else 0
+        figures.output_tokens += answered if isinstance(answered, int) else 0
 
 
 _LEFT_OUT = {
@@ -143,40 +138,37 @@ _LEFT_OUT = {
 _KEPT_OF_RESPONSE = ("usage", "incomplete_details")
 
 
-async def aggregate(files: Files, server: ResourcesServer) -> str | None:
-    """Writes the figures of all agents; returns one line if it could not. Raises `RolloutError`."""
+async def aggregate(files: Files, server: ResourcesServer, tell: Callable[[str], None]) -> None:
+    """Writes the server's figures of all agents; calls `tell` with one line if it can't."""
     agents: list[JsonObject] = []
-    for name, rollouts in sorted(_by_agent(files).items()):
-        answer = await server.aggregate(encoded({"verify_responses": rollouts}))
-        if answer is None:
-            return "the resources server has no /aggregate_metrics: its figures are left out"
-        figures = AggregateMetrics.model_validate(answer).model_dump(exclude_none=True)
-        agents.append({AGENT_REF: {"name": name}, **figures})
+    try:
+        for name, rollouts in sorted(_by_agent(files).items()):
+            answer = await server.aggregate(encoded({"verify_responses": rollouts}))
+            if answer is None:
+                tell("the resources server has no /aggregate_metrics: its figures are left out")
+                return
+            figures = AggregateMetrics.model_validate(answer).model_dump(exclude_none=True)
+            agents.append({AGENT_REF: {"name": name}, **figures})
+    except (RolloutError, CollectError, ValueError) as error:
+        tell(" ".join(f"{files.metrics.name} is left out: {error}".split()))
+        return
     with replacing(files.metrics) as new:
         new.write_text(json.dumps(agents, indent=2))
-    return None
 
 
 def _by_agent(files: Files) -> dict[str, list[JsonObject]]:
     """The verified rollouts without prompts and answers, in the order of tasks and repeats."""
     found: dict[str, list[JsonObject]] = {}
-    for record in _records(files):
+    for line in lines_of(files.output):
+        record = fields_of(line, dict)
+        if record is None or "reward" not in record or not isinstance(record.get(TASK_INDEX), int):
+            continue
         reference = record.get(AGENT_REF)
         name = reference.get("name") if isinstance(reference, dict) else None
         found.setdefault(str(name), []).append(_stripped(record))
     for rollouts in found.values():
         rollouts.sort(key=lambda rollout: (rollout[TASK_INDEX], rollout[ROLLOUT_INDEX]))
     return found
-
-
-def _records(files: Files) -> Iterator[JsonObject]:
-    for line in lines_of(files.output):
-        try:
-            record = decode_json(line)
-        except JsonError:
-            continue
-        if isinstance(record, dict) and isinstance(record.get(TASK_INDEX), int) and "reward" in record:
-            yield record
 
 
 def _stripped(record: JsonObject) -> JsonObject:

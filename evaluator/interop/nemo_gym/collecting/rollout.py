@@ -9,16 +9,23 @@ from typing import Final, NamedTuple
 
 from evaluator.formats.json_text import JsonError, decode_json
 from evaluator.interop.nemo_gym.collecting.endpoint import Endpoint
-from evaluator.interop.nemo_gym.collecting.resources import ResourcesServer, Session
-from evaluator.interop.nemo_gym.collecting.transport import RolloutError, SessionLostError, encoded
+from evaluator.interop.nemo_gym.collecting.resources import ResourcesServer, Session, SessionLostError
+from evaluator.interop.nemo_gym.collecting.service import RolloutError, encoded
 from evaluator.interop.nemo_gym.wire import AGENT_REF, ROLLOUT_INDEX, TASK_INDEX, JsonObject
 from evaluator.model import JsonValue
 
 FAILURE_CLASS: Final = "_ng_failure_class"
 
 _MOST_BEGINNINGS: Final = 5
-_SERVER_STAMP: Final = "_ng_environment_server"
-_IDENTITY: Final = (TASK_INDEX, ROLLOUT_INDEX, AGENT_REF, _SERVER_STAMP)
+_IDENTITY: Final = (TASK_INDEX, ROLLOUT_INDEX, AGENT_REF, "_ng_environment_server")
+_REQUIRED: Final[JsonObject] = {
+    "object": "response",
+    "model": "unknown",
+    "parallel_tool_calls": True,
+    "tool_choice": "auto",
+}
+"""Fields that OpenAI's and NeMo Gym's types of a response require, and that some endpoints leave out."""
+_ASKED: Final = ("model", "tool_choice", "parallel_tool_calls", "temperature", "top_p", "max_output_tokens")
 
 
 class Roller(NamedTuple):
@@ -35,23 +42,28 @@ class Roller(NamedTuple):
         try:
             record = {"responses_create_params": params} | await self._made(row, params)
         except RolloutError as failure:
-            record = _failed(failure)
+            record = {
+                FAILURE_CLASS: failure.kind.value,
+                "_ng_failure_message": str(failure),
+                "_ng_failure_http_status": failure.status,
+                "_ng_failure_terminal": failure.terminal,
+            }
         return record | {name: row[name] for name in _IDENTITY if name in row}
 
     async def _made(self, row: JsonObject, params: JsonObject) -> JsonObject:
         if self.server is None:
-            return {"response": await converse(params, self.endpoint, None, self.most_turns)}
+            return {"response": await self._conversed(params, None)}
         for _ in range(_MOST_BEGINNINGS - 1):
             try:
                 return await self._verified(row, params, self.server)
             except SessionLostError:
-                self.server.retries.retries += 1
+                self.server.retries.count += 1
         return await self._verified(row, params, self.server)
 
     async def _verified(self, row: JsonObject, params: JsonObject, server: ResourcesServer) -> JsonObject:
         session = await server.begin(row)
         try:
-            response = await converse(params, self.endpoint, session, self.most_turns)
+            response = await self._conversed(params, session)
             verified = await session.verify(response)
         except RolloutError:
             await session.close()
@@ -59,46 +71,26 @@ class Roller(NamedTuple):
         await session.close()
         return {"response": response} | verified
 
+    async def _conversed(self, params: JsonObject, session: Session | None) -> JsonObject:
+        """The last response, with `output` and `usage` over all turns.
 
-def _failed(failure: RolloutError) -> JsonObject:
-    return {
-        FAILURE_CLASS: failure.kind.value,
-        "_ng_failure_message": str(failure),
-        "_ng_failure_http_status": failure.status,
-        "_ng_failure_terminal": failure.terminal,
-    }
-
-
-_REQUIRED: Final[JsonObject] = {
-    "object": "response",
-    "model": "unknown",
-    "parallel_tool_calls": True,
-    "tool_choice": "auto",
-}
-"""Fields that OpenAI's and NeMo Gym's types of a response require, and that some endpoints leave out."""
-_ASKED: Final = ("model", "tool_choice", "parallel_tool_calls", "temperature", "top_p", "max_output_tokens")
-
-
-async def converse(params: JsonObject, endpoint: Endpoint, session: Session | None, most_turns: int) -> JsonObject:
-    """The last response, with `output` and `usage` over all turns.
-
-    Without a session the conversation ends at the first tool call. Raises `RolloutError`.
-    """
-    given = params["input"]
-    asked: list[JsonValue] = [{"role": "user", "content": given}] if isinstance(given, str) else list(_items(given))
-    said: list[JsonValue] = []
-    usage: JsonValue = None
-    for _ in range(most_turns):
-        response = await endpoint.ask(params, asked + said)
-        output = list(_items(response["output"]))
-        said += output
-        usage = _added(usage, response.get("usage"))
-        calls = [item for item in output if isinstance(item, dict) and item.get("type") == "function_call"]
-        if session is None or not calls or response.get("incomplete_details"):
-            break
-        for call in calls:
-            said.append(await _answered(call, session))
-    return _whole(response, params) | {"output": said, "usage": usage}
+        Without a session the conversation ends at the first tool call. Raises `RolloutError`.
+        """
+        given = params["input"]
+        asked: list[JsonValue] = [{"role": "user", "content": given}] if isinstance(given, str) else list(_items(given))
+        said: list[JsonValue] = []
+        usage: JsonValue = None
+        for _ in range(self.most_turns):
+            response = await self.endpoint.ask(params, asked + said)
+            output = list(_items(response["output"]))
+            said += output
+            usage = _added(usage, response.get("usage"))
+            calls = [item for item in output if isinstance(item, dict) and item.get("type") == "function_call"]
+            if session is None or not calls or response.get("incomplete_details"):
+                break
+            for call in calls:
+                said.append(await _answered(call, session))
+        return whole(response, params) | {"output": said, "usage": usage}
 
 
 async def _answered(call: JsonObject, session: Session) -> JsonObject:
@@ -126,7 +118,7 @@ def _added(before: JsonValue, usage: JsonValue) -> JsonValue:
     return before if usage is None else usage
 
 
-def _whole(response: JsonObject, params: JsonObject) -> JsonObject:
+def whole(response: JsonObject, params: JsonObject) -> JsonObject:
     """The response with all required fields."""
     asked: JsonObject = {name: params[name] for name in _ASKED if params.get(name) is not None}
     asked["tools"] = [_whole_tool(tool) for tool in _items(params.get("tools"))]

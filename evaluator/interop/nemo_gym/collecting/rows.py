@@ -9,57 +9,46 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
-import msgspec
-
 from evaluator.formats import FormatError, Problem
 from evaluator.formats.containers import open_container, read_rows
 from evaluator.formats.nemo_gym_files import DEFAULT_AGENT, task_row
 from evaluator.formats.registry import Row
-from evaluator.interop.nemo_gym.collecting.transport import CollectError, encoded
+from evaluator.interop.nemo_gym.collecting.service import CollectError, encoded
 from evaluator.interop.nemo_gym.wire import AGENT_REF, ROLLOUT_INDEX, TASK_INDEX, JsonObject
-from evaluator.model import JsonValue, RecordError, Task
+from evaluator.model import RecordError, Task
 
 _AGENT_TYPE: Final = "responses_api_agents"
 _DROPPED: Final = ("stream", "stream_options", "background")
 """Each answer comes whole, in one reply."""
 
 
-class RowSelection(msgspec.Struct, frozen=True):
-    """What to collect."""
-
-    rows: Path
-    repeats: int = 1
-    limit: int | None = None
-    """Only so many of the first rows."""
-    overrides: dict[str, JsonValue] = {}
-    """Fields that replace the rows' own in `responses_create_params`, such as the model."""
-
-
-def materialized(selection: RowSelection, tell: Callable[[Problem], None]) -> Iterator[bytes]:
+def materialized(
+    rows: Path, repeats: int, limit: int | None, overrides: JsonObject, tell: Callable[[Problem], None]
+) -> Iterator[bytes]:
     """A line for each rollout, with the repeats of a row in succession. `tell` gets the rows that are skipped.
 
-    Equal rows are one task, whose repeats are numbered on, as in NeMo Gym. Raises `FormatError` if no row is usable,
-    `CollectError` if neither a row nor the selection names a model.
+    `limit`: only so many of the first rows. `overrides`: fields that replace the rows' own in
+    `responses_create_params`, such as the model. Equal rows are one task, whose repeats are numbered on, as in NeMo
+    Gym. Raises `FormatError` if no row is usable, `CollectError` if neither a row nor an override names a model.
     """
     numbers: dict[bytes, int] = {}
-    repeats: Counter[int] = Counter()
-    for line, row in itertools.islice(_usable(selection, tell), selection.limit):
+    made: Counter[int] = Counter()
+    for line, row in itertools.islice(_usable(rows, tell), limit):
         digest = hashlib.blake2b(encoded(row), digest_size=16).digest()
         given = row.get(TASK_INDEX)
-        task = given if _is_index(given) else numbers.setdefault(digest, len(numbers))
+        is_index = isinstance(given, int) and not isinstance(given, bool) and given >= 0
+        task = given if is_index else numbers.setdefault(digest, len(numbers))
         assert isinstance(task, int)
-        asked = _prepared(row, selection, line)
-        for _ in range(selection.repeats):
-            yield encoded(asked | {TASK_INDEX: task, ROLLOUT_INDEX: repeats[task]}) + b"\n"
-            repeats[task] += 1
-    if not repeats:
-        raise FormatError(
-            f"{selection.rows}: no row can be collected: give responses_create_params with an input in each"
-        )
+        asked = _prepared(row, overrides, f"{rows}:{line}")
+        for _ in range(repeats):
+            yield encoded(asked | {TASK_INDEX: task, ROLLOUT_INDEX: made[task]}) + b"\n"
+            made[task] += 1
+    if not made:
+        raise FormatError(f"{rows}: no row can be collected: give responses_create_params with an input in each")
 
 
-def _usable(selection: RowSelection, tell: Callable[[Problem], None]) -> Iterator[tuple[int, JsonObject]]:
-    with open_container(selection.rows) as container:
+def _usable(rows: Path, tell: Callable[[Problem], None]) -> Iterator[tuple[int, JsonObject]]:
+    with open_container(rows) as container:
         for row in read_rows(container):
             if isinstance(row, Problem):
                 tell(row)
@@ -88,21 +77,12 @@ def _checked(row: Row) -> JsonObject:
     return fields
 
 
-def _prepared(row: JsonObject, selection: RowSelection, line: int) -> JsonObject:
+def _prepared(row: JsonObject, overrides: JsonObject, place: str) -> JsonObject:
     given = row["responses_create_params"]
     assert isinstance(given, dict)
-    params = {name: value for name, value in given.items() if name not in _DROPPED} | selection.overrides
+    params = {name: value for name, value in given.items() if name not in _DROPPED} | overrides
     if not isinstance(params.get("model"), str):
-        raise CollectError(f"{selection.rows}:{line}: the row names no model: give --model NAME")
-    agent = row.get(AGENT_REF) or _agent(row)
-    return row | {"responses_create_params": params, AGENT_REF: agent}
-
-
-def _agent(row: JsonObject) -> JsonObject:
-    """The agent of the rollouts: the row's own (0.7), else ours."""
-    source = row.get("task_source")
-    return {"type": _AGENT_TYPE, "name": source if isinstance(source, str) and source else DEFAULT_AGENT}
-
-
-def _is_index(value: JsonValue) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+        raise CollectError(f"{place}: the row names no model: give --model NAME")
+    source = row.get("task_source")  # of release 0.7
+    agent = {"type": _AGENT_TYPE, "name": source if isinstance(source, str) and source else DEFAULT_AGENT}
+    return row | {"responses_create_params": params, AGENT_REF: row.get(AGENT_REF) or {**agent}}

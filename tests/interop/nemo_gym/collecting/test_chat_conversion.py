@@ -5,11 +5,15 @@ from typing import Any
 import pytest
 
 from evaluator.interop.nemo_gym.collecting.chat_conversion import ConversionError, chat_request, response_of
-from evaluator.interop.nemo_gym.collecting.rollout import _whole
+from evaluator.interop.nemo_gym.collecting.rollout import whole
 
 
 def asked(*items: dict[str, Any], **params: Any) -> dict[str, Any]:
     return chat_request({"model": "m", **params}, items, "max_tokens")
+
+
+def answered(more: dict[str, Any], message: dict[str, Any], finish: str) -> dict[str, Any]:
+    return response_of(more | {"choices": [{"message": message, "finish_reason": finish}]})
 
 
 def user(content: Any) -> dict[str, Any]:
@@ -94,7 +98,7 @@ def test_options() -> None:
 
 def test_only_a_function_has_the_fields_that_a_response_requires_of_it() -> None:
     function, search = {"type": "function", "name": "f"}, {"type": "web_search"}
-    assert _whole({}, {"tools": [function, search]})["tools"] == [
+    assert whole({}, {"tools": [function, search]})["tools"] == [
         function | {"parameters": None, "strict": None},
         search,
     ]
@@ -122,7 +126,7 @@ def test_an_answer_with_all_its_parts() -> None:
     }
     usage |= {"prompt_tokens_details": {"cached_tokens": 4}}
     message = {"reasoning": "hm", "content": [{"type": "text", "text": "hi"}], "tool_calls": [told_call("f", "a")]}
-    told = response_of({"id": "c", "created": 9, "model": "m", "usage": usage}, message, "tool_calls")
+    told = answered({"id": "c", "created": 9, "model": "m", "usage": usage}, message, "tool_calls")
     items: Any = told["output"]
     assert [item["type"] for item in items] == ["reasoning", "message", "function_call"]
     assert items[0]["summary"] == [{"type": "summary_text", "text": "hm"}]
@@ -136,7 +140,7 @@ def test_an_answer_with_all_its_parts() -> None:
 
 
 def test_a_refusal_and_an_answer_that_was_cut_off() -> None:
-    told = response_of({}, {"content": None, "refusal": "No."}, "content_filter")
+    told = answered({}, {"content": None, "refusal": "No."}, "content_filter")
     items: Any = told["output"]
     assert items[0]["content"] == [{"type": "refusal", "refusal": "No."}]
     assert (told["status"], told["incomplete_details"]) == ("incomplete", {"reason": "content_filter"})
