@@ -31,8 +31,8 @@ from evaluator.sandbox import SandboxUnavailable, python_version
 from evaluator.version import VERSION
 from evaluator.workers.batches import Batch
 from evaluator.workers.cached_grades import cache_settings
-from evaluator.workers.choice import EngineName, engine_named, place_of
-from evaluator.workers.engine import EngineError
+from evaluator.workers.choice import engine_for
+from evaluator.workers.engine import EngineError, EngineName
 from evaluator.workers.grade_stream import grade_batches
 
 if TYPE_CHECKING:
@@ -165,7 +165,7 @@ def grade_file(
     tasks = [with_preamble(task, options) for task in data.tasks]
     found = inputs.read_rollouts(data, limit, bad_lines.add)
     again = chosen_again(run, only) if only else None
-    found_engine = engine_named(*place_of(engine, address, options), options, workers)
+    found_engine = engine_for(engine, address, options, workers)
     writer = RunWriter.create(run, manifest, resume=resume or bool(only), grown=grown)
     bad_lines.manifest = writer.manifest  # of a resumed run, the one that is there
     stop = stop or threading.Event()

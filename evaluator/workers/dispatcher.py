@@ -17,10 +17,9 @@ from evaluator.model import Verdict
 from evaluator.sandbox import FaultError
 from evaluator.workers.batches import Batch, CallItem, Item
 from evaluator.workers.engine import Engine, WorkerLostError
-from evaluator.workers.messages import Done, Returned, Setup, result_in
+from evaluator.workers.messages import Done, Returned, Setup, unpickled
 from evaluator.workers.worker import ungraded
-from evaluator.workers.worker_set import WorkerSet
-from evaluator.workers.worker_state import WorkerState
+from evaluator.workers.worker_set import WorkerSet, WorkerState
 
 _QUEUED_PER_START: Final = 2
 _MOST_CHARACTERS: Final = 64 << 20
@@ -43,7 +42,6 @@ class Dispatcher:
         self._characters = 0
         self.pending = 0
         """How many have no result yet."""
-        self.measure = False
 
     @property
     def has_room(self) -> bool:
@@ -113,10 +111,10 @@ class Dispatcher:
         for place, worker in enumerate(free):
             if self._suspects:
                 if not worker.outstanding:
-                    self._give(worker, [self._suspects.popleft()])
+                    self._set.give(worker, [self._suspects.popleft()])
                 continue
             share = -(-len(self._queue) // (len(free) - place))
-            self._give(worker, [self._queue.popleft() for _ in range(min(share, worker.room(now)))])
+            self._set.give(worker, [self._queue.popleft() for _ in range(min(share, worker.room(now)))])
         if not self._queue and not self._suspects:
             self._relieve(now)
         if why := self._set.hopeless:
@@ -133,11 +131,7 @@ class Dispatcher:
             waiting = max((worker.kept_waiting(now) for worker in self._set.workers), key=len)
             for item in waiting:
                 item.twice = True
-            self._give(idle, waiting)
-
-    def _give(self, worker: WorkerState, items: list[Item | CallItem]) -> None:
-        for message in worker.messages(items, measure=self.measure):
-            self._set.send(worker, message)
+            self._set.give(idle, waiting)
 
     # ---- from the workers
 
@@ -150,7 +144,7 @@ class Dispatcher:
                 assert isinstance(item, CallItem)
                 if not item.settled:
                     self._settled(item)
-                    item.on_result(result_in(said), said.raised)
+                    item.on_result(unpickled(said.pickled), said.raised)
             else:
                 self._take_grades(worker, said)
 

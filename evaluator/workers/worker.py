@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from typing import Final
 
 from evaluator.extras import MissingExtraError
@@ -13,7 +13,7 @@ from evaluator.model import Grade, Mode, RecordError, Rollout, Task, Verdict
 from evaluator.options import Options
 from evaluator.sandbox import FaultError, Sandbox, SandboxUnavailable, UndecidedError
 from evaluator.workers.cached_grades import CachedGrades
-from evaluator.workers.gate import Gate
+from evaluator.workers.locks import Gate
 
 FAULTS: Final = (FaultError, SandboxUnavailable, OSError, MemoryError)
 """Errors of the sandbox or the machine, not of a completion."""
@@ -24,11 +24,18 @@ _SHOWN = 500
 class Worker:
     """Not for several threads at once."""
 
-    def __init__(self, options: Options, gate: Gate | None = None, sandbox: Sandbox | None = None) -> None:
+    def __init__(
+        self,
+        options: Options,
+        gate: Gate | None = None,
+        sandbox: Sandbox | None = None,
+        alone: Callable[[], AbstractContextManager[object]] | None = None,
+    ) -> None:
+        """`alone`: for one that grades within the call of another; see `Bench`."""
         self.sandbox = sandbox or Sandbox()
         self._options = options
         self._gate = gate or Gate()
-        self._bench = Bench(self.sandbox, options, self._gate.alone)
+        self._bench = Bench(self.sandbox, options, alone or self._gate.alone)
         self._kept = CachedGrades(options, options.cache) if options.cache is not None else None
         self.no_sandbox = False
         """Whether no sandbox could be started for the last rollout."""

@@ -44,12 +44,6 @@ def worker_count(root: Path = Path("/")) -> int:
     return max(1, count)
 
 
-def cores_for(workers: int) -> tuple[int, ...]:
-    """The numbers of the cores, if there is a worker for each; else none."""
-    numbers = sorted(os.sched_getaffinity(0))
-    return tuple(numbers) if len(numbers) == workers else ()
-
-
 def _quota(root: Path) -> float | None:
     """Cores' worth of CPU time that this process and its neighbours may use; None: no limit is known."""
     found: list[float] = []

@@ -1,4 +1,5 @@
-"""The servers that `ROLLSCOPE_SERVER` names, as an engine: what a lost one had is graded by the others.
+"""Servers of grades as an engine: those that `ROLLSCOPE_SERVER` names, or those that were started on the machines of a
+cluster (`ray_cluster`). What a lost one had is graded by the others.
 
 A client of one makes requests over HTTP, each in a thread, whose answers arrive line by line.
 """
@@ -7,21 +8,21 @@ from __future__ import annotations
 
 import logging
 import os
-import queue
 import random
 import threading
 import time
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from contextlib import closing
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple, Protocol, TypeVar
 
 from evaluator.model import Rollout, Verdict
 from evaluator.options import Options
+from evaluator.sandbox import InterpreterError, SandboxUnavailable
 from evaluator.version import VERSION
-from evaluator.workers.bell import Bell
-from evaluator.workers.engine import Engine, EngineError, WorkerClient, WorkerLostError
+from evaluator.workers.engine import Bell, Engine, EngineError, WorkerClient, WorkerLostError
 from evaluator.workers.interrupts import STOPPED
-from evaluator.workers.messages import Done, FromWorker, Ready, Setup, ToWorker, Work, packed, task_in
+from evaluator.workers.messages import Done, FromWorker, Ready, Setup, ToWorker, Work, packed, unpickled
 from evaluator.workers.server.connection import Address, Connection, TryAgainError
 from evaluator.workers.server.wire import SERVER, TOKEN, Asked, GradeLine, Request, sent_options, task_key, text_of
 from evaluator.workers.worker import ungraded
@@ -42,29 +43,70 @@ _PACE_S: Final = 0.03
 def engine(addresses: str) -> Engine:
     """`addresses`: URLs with commas between them."""
     token = os.environ.get(TOKEN)
-    servers = _Servers([Address(url.strip().rstrip("/"), token) for url in addresses.split(",") if url.strip()])
-    return Engine(servers.start, servers.left, same_machine=False)
+    urls = [url.strip().rstrip("/") for url in addresses.split(",") if url.strip()]
+    return Servers([_Named(Address(url, token)) for url in urls], _FIX, _PATIENCE_S).engine()
 
 
-class _Servers:
+class Server(Protocol):
+    """One that may be asked."""
+
+    name: str
+
+    def start(self) -> Address:
+        """Where it answers; may take its time. What it raises leaves the server out."""
+
+    def end(self, *, lost: bool) -> None:
+        """It is not asked any more; `lost`: because it has gone."""
+
+
+class _Named:
+    """One that somebody else started."""
+
+    def __init__(self, address: Address) -> None:
+        self.name = address.url
+        self._address = address
+
+    def start(self) -> Address:
+        return self._address
+
+    def end(self, *, lost: bool) -> None:
+        """It goes on."""
+
+
+class Servers:
     """Those of one dispatcher."""
 
-    def __init__(self, addresses: list[Address]) -> None:
-        self._untried = addresses[::-1]
-        self.left = len(addresses)
+    def __init__(self, servers: Sequence[Server], fix: str, patience_s: float, *, ours: bool = False) -> None:
+        """`fix`: what to do about one that does not answer; `ours`: whether they do all that this process would."""
+        self._untried = list(servers[::-1])
+        self._left = len(servers)
         """How many may have grades yet."""
+        self._first_error: Exception | None = None
+        self._any_ready = False
+        self.fix = fix
+        self.patience_s = patience_s
+        self.ours = ours
 
-    def start(self) -> WorkerClient:
+    def engine(self) -> Engine:
+        return Engine(self._start, self._left, same_machine=False)
+
+    def _start(self) -> WorkerClient:
         if not self._untried:
             raise WorkerLostError("there is no other server", suspicious=False)
-        return ServerClient(self._untried.pop(), self._lost)
+        return ServerClient(self._untried.pop(), self)
 
-    def _lost(self, why: str) -> Exception:
-        self.left -= 1
-        if not self.left:
-            return EngineError(why)
-        _log.warning("%s; the other servers go on", why)
-        return WorkerLostError(why, suspicious=False)
+    def is_ready(self) -> None:
+        """One of them has answered."""
+        self._any_ready = True
+
+    def lost(self, server: Server, error: Exception) -> Exception:
+        """Leaves a server out. What its client raises: the end of all if there is no other one."""
+        _log.warning("%s is left out: %s", server.name, error)
+        self._left -= 1
+        self._first_error = self._first_error or error
+        if self._left:
+            return WorkerLostError(f"{server.name}: {error}", suspicious=False)
+        return error if self._any_ready else self._first_error
 
 
 class _Task(NamedTuple):
@@ -73,38 +115,33 @@ class _Task(NamedTuple):
     options: Options
 
 
-class _Unanswered:
+class _Asking:
     """One request's rollouts."""
 
-    def __init__(self, rollouts: dict[int, tuple[Rollout, _Task]], options: Options, *, measure: bool) -> None:
-        self.left = rollouts
-        """Those without an answer, by number."""
+    def __init__(self, options: Options) -> None:
         self.options = options
-        self.measure = measure
+        self.left: dict[int, tuple[Rollout, _Task]] = {}
+        """Those without an answer, by number."""
         self.connection: Connection | None = None
-        """On which it is asked for."""
 
 
 class ServerClient:
     """One server. Its threads end with it, or with the process."""
 
-    def __init__(self, address: Address, lost: Callable[[str], Exception]) -> None:
-        """`lost`: gets why the server is given up, and returns what `receive` raises."""
-        self._address = address
-        self._lost = lost
+    def __init__(self, server: Server, servers: Servers) -> None:
+        self._server = server
+        self._servers = servers
+        self._address: Address | None = None
         self._bell = Bell()
         self._lock = threading.RLock()
-        self._said: list[FromWorker] = []
+        self._ready: list[FromWorker] = []
+        self._answers: list[GradeLine] = []
         self._failure: Exception | None = None
         self._tasks: dict[int, _Task] = {}
         self._known: set[str] = set()
         """Keys of tasks that the server was sent."""
-        self._batches: queue.SimpleQueue[_Unanswered | None] = queue.SimpleQueue()
-        self._batch_of: dict[int, _Unanswered] = {}
+        self._asking: dict[int, _Asking] = {}
         """By the number of each rollout that has no answer."""
-        self._idle = 0
-        """How many threads wait for a batch."""
-        self._connections: set[Connection] = set()
         self._ending = False
 
     def fileno(self) -> int:
@@ -112,23 +149,24 @@ class ServerClient:
 
     def send(self, message: ToWorker) -> None:
         if isinstance(message, Setup):
-            self._begin(None)
+            self._in_thread(self._connect)
         elif isinstance(message, Work):
             for number in message.forget:
                 self._known.discard(self._tasks.pop(number).key)
             for each in message.tasks:
-                record, options = task_in(each)
+                record, options = unpickled(each.pickled)
                 text = text_of(record)
-                self._tasks[each.number] = _Task(task_key(text), text, sent_options(options))
-            by_options: dict[Options, dict[int, tuple[Rollout, _Task]]] = {}
+                options = options if self._servers.ours else sent_options(options)
+                self._tasks[each.number] = _Task(task_key(text), text, options)
+            asking: dict[Options, _Asking] = {}
             for job in message.jobs:
                 task = self._tasks[job.task]
-                by_options.setdefault(task.options, {})[job.number] = job.rollout, task
-            for options, rollouts in by_options.items():
-                batch = _Unanswered(rollouts, options, measure=message.measure)
+                one = asking.setdefault(task.options, _Asking(task.options))
+                one.left[job.number] = job.rollout, task
                 with self._lock:
-                    self._batch_of |= dict.fromkeys(batch.left, batch)
-                self._begin(batch)
+                    self._asking[job.number] = one
+            for one in asking.values():
+                self._in_thread(lambda one=one: self._grade(one))  # type: ignore[misc]
 
     def flush(self) -> bool:
         return False
@@ -136,30 +174,33 @@ class ServerClient:
     def receive(self) -> list[FromWorker]:
         self._bell.silence()
         with self._lock:
-            said, self._said = self._said, []
-            if self._failure is not None and not said:
-                raise self._failure
+            found, self._ready = self._ready, []
+            answers, self._answers = self._answers, []
+            if answers:
+                found.append(_done(answers))
             if self._failure is not None:
+                if not found:
+                    raise self._failure
                 self._bell.ring()
-        return said
+        return found
 
     def drop(self, number: int) -> bool:
         with self._lock:
-            batch = self._batch_of.get(number)
-            if batch is not None:
-                rollout, _ = batch.left[number]
-                self._answer(batch, GradeLine(number, ungraded(rollout, Verdict.SANDBOX_ERROR, STOPPED)))
-                if not batch.left and batch.connection is not None:
-                    batch.connection.hang_up()
+            one = self._asking.get(number)
+            if one is not None:
+                rollout, _ = one.left[number]
+                self._answer(one, GradeLine(number, ungraded(rollout, Verdict.SANDBOX_ERROR, STOPPED)))
+                if not one.left and one.connection is not None:
+                    one.connection.hang_up()
         return True
 
     def end(self) -> None:
         with self._lock:
             self._ending = True
-            for connection in self._connections:
-                connection.hang_up()
-            for _ in range(self._idle):
-                self._batches.put(None)
+            for one in self._asking.values():
+                if one.connection is not None:
+                    one.connection.hang_up()
+        self._server.end(lost=self._failure is not None)
 
     def gone(self) -> bool:
         return True
@@ -167,74 +208,66 @@ class ServerClient:
     def close(self) -> None:
         self.end()
 
-    def _begin(self, batch: _Unanswered | None) -> None:
-        """Leaves it to a thread that has nothing to do, or to a new one; each has a connection of its own."""
-        with self._lock:
-            if self._idle and batch is not None:
-                self._idle -= 1
-                self._batches.put(batch)
-                return
-        threading.Thread(target=self._run, args=(batch,), daemon=True, name="rollscope-server").start()
-
     # ---- threads
 
-    def _run(self, batch: _Unanswered | None) -> None:
+    def _in_thread(self, work: Callable[[], object]) -> None:
+        threading.Thread(target=self._run, args=(work,), daemon=True, name="rollscope-server").start()
+
+    def _run(self, work: Callable[[], object]) -> None:
         try:
-            connection = Connection(self._address)
-            with self._lock:
-                self._connections.add(connection)
-            if batch is None:
-                self._say(Ready(workers=self._patiently(connection.workers)))
-            while not self._ending:
-                if batch is not None:
-                    self._grade(connection, batch)
-                with self._lock:
-                    self._idle += 1
-                batch = self._batches.get()
+            work()
         except Exception as error:
-            why = str(error) or repr(error)
             if isinstance(error, TryAgainError):
-                why = f"{self._address.url} does not answer ({why}): {_FIX}"
+                error = EngineError(f"{self._server.name} does not answer ({error}): {self._servers.fix}")
+            elif not isinstance(error, (EngineError, InterpreterError, SandboxUnavailable)):
+                error = EngineError(str(error) or repr(error))
             with self._lock:
                 if not self._ending and self._failure is None:
-                    self._failure = self._lost(why)
+                    self._failure = self._servers.lost(self._server, error)
             self._bell.ring()
 
-    def _grade(self, connection: Connection, batch: _Unanswered) -> None:
-        """Asks until each rollout of the batch has its answer."""
-        batch.connection = connection
+    def _connect(self) -> None:
+        self._address = self._server.start()
+        workers = self._patiently(Connection(self._address).workers)
+        with self._lock:
+            self._servers.is_ready()
+            self._ready.append(Ready(workers=workers))
+        self._bell.ring()
+
+    def _grade(self, one: _Asking) -> None:
+        """Asks until each of the rollouts has its answer."""
+        assert self._address is not None
+        connection = one.connection = Connection(self._address)
 
         def ask() -> None:
             with self._lock:
-                left = batch.left.copy()
+                left = one.left.copy()
             asked = [Asked(number, task.key, rollout) for number, (rollout, task) in left.items()]
             tasks = {task.key: task.text for _, task in left.values()}
-            request = Request(VERSION, batch.options, asked, measure=batch.measure)
             try:
-                with closing(connection.grades(request, tasks, self._known)) as grades:
+                with closing(connection.grades(Request(VERSION, one.options, asked), tasks, self._known)) as grades:
                     for graded in grades:
                         self._known |= tasks.keys()
-                        self._answer(batch, graded)
-                        if not batch.left:
+                        self._answer(one, graded)
+                        if not one.left:
                             return  # which ends what the server still does for those that were dropped
             except TryAgainError:
-                if len(batch.left) == len(left):
+                if len(one.left) == len(left):
                     raise
 
-        while batch.left and not self._ending:
+        while one.left and not self._ending:
             self._patiently(ask)
-        with self._lock:
-            batch.connection = None
 
-    def _answer(self, batch: _Unanswered, graded: GradeLine) -> None:
+    def _answer(self, one: _Asking, graded: GradeLine) -> None:
         with self._lock:
-            if batch.left.pop(graded.number, None) is not None:  # not if it was dropped
-                del self._batch_of[graded.number]
-                self._say(_done(graded))
+            if one.left.pop(graded.number, None) is not None:  # not if it was dropped
+                del self._asking[graded.number]
+                self._answers.append(graded)
+        self._bell.ring()
 
     def _patiently(self, ask: Callable[[], Result]) -> Result:
         """What `ask` returns; while the server does not answer, it asks again after longer and longer pauses."""
-        pause, until = _FIRST_PAUSE_S, time.monotonic() + _PATIENCE_S
+        pause, until = _FIRST_PAUSE_S, time.monotonic() + self._servers.patience_s
         while True:
             try:
                 return ask()
@@ -244,15 +277,13 @@ class ServerClient:
             time.sleep(pause * random.uniform(0.5, 1.0))  # noqa: S311 - so that clients don't come back all at once
             pause = min(2 * pause, _LONGEST_PAUSE_S)
 
-    def _say(self, message: FromWorker) -> None:
-        with self._lock:
-            self._said.append(message)
-        self._bell.ring()
 
-
-def _done(graded: GradeLine) -> Done:
-    grade = graded.grade
+def _done(answers: list[GradeLine]) -> Done:
+    grades = [each.grade for each in answers]
     return Done(
-        [graded.number], packed([grade]), {grade.verdict.value: 1}, int(grade.cached), _PACE_S, _PACE_S,
-        spent=graded.spent,
-    )  # fmt: skip
+        [each.number for each in answers],
+        packed(grades),
+        Counter(grade.verdict.value for grade in grades),
+        sum(grade.cached for grade in grades),
+        _PACE_S,
+    )

@@ -1,7 +1,8 @@
-"""`rollscope serve grades`: grades for other processes and machines, over HTTP; see `workers.server.wire`.
+"""`rollscope serve grades`: grades for other processes and machines, over HTTP; see `wire`.
 
 Whoever can send requests can have programs run, in the sandbox. What they name is never opened here: tasks and
-completions come in the request, and graders that are files are refused.
+completions come in the request, and graders that are files are refused. It is otherwise where the caller has started
+the server for itself (`ray_cluster`).
 """
 
 from __future__ import annotations
@@ -17,9 +18,18 @@ from evaluator.extras import needs
 from evaluator.graders import grader_or_refusal
 from evaluator.model import Task, Verdict
 from evaluator.version import VERSION
-from evaluator.workers.choice import is_for_servers
-from evaluator.workers.server.wire import PULSE_S, Asked, GradeLine, Request, record_in, task_in, task_key, text_of
-from evaluator.workers.single import answer_here
+from evaluator.workers.pool import local_pool
+from evaluator.workers.server.wire import (
+    PULSE_S,
+    Asked,
+    GradeLine,
+    Request,
+    is_for_servers,
+    record_in,
+    task_in,
+    task_key,
+    text_of,
+)
 from evaluator.workers.worker import ungraded
 from evaluator.workers.worker_count import worker_count
 
@@ -36,9 +46,12 @@ _MOST_PENDING: Final = 16_384
 _MOST_TASK_CHARACTERS: Final = 512 << 20
 
 
-def application(token: str | None = None) -> Starlette:
-    """The server as an ASGI application. `token`: what requests must have in `Authorization: Bearer`; None: nothing."""
-    server = _Server(token)
+def application(token: str | None = None, *, ours: bool = False) -> Starlette:
+    """The server as an ASGI application. `token`: what requests must have in `Authorization: Bearer`; None: nothing.
+
+    `ours`: whether only this user's own process has the token, whose files, sandbox and cache are meant.
+    """
+    server = _Server(token, ours=ours)
     return Starlette(
         routes=[Route("/", server.greet, methods=["GET"]), Route("/grade", server.grade, methods=["POST"])]
     )
@@ -53,8 +66,9 @@ class _RefusedError(Exception):
 
 
 class _Server:
-    def __init__(self, token: str | None) -> None:
+    def __init__(self, token: str | None, *, ours: bool) -> None:
         self._token = token
+        self._ours = ours
         self._tasks = _Tasks()
         self._pending = 0
 
@@ -72,7 +86,8 @@ class _Server:
             if missing:
                 return JSONResponse({"missing": missing}, 409)
             pairs = [(each, self._tasks.get(each.task)) for each in asked.rollouts]
-            _require_gradable(asked, [task for _, task in pairs])
+            if not self._ours:
+                _require_gradable(asked, [task for _, task in pairs])
         except _RefusedError as error:
             return _error(error.status, str(error))
         if self._pending and self._pending + len(pairs) > _MOST_PENDING:
@@ -98,10 +113,10 @@ class _Server:
 
 async def _line(asked: Asked, task: Task, request: Request) -> bytes:
     try:
-        grade, spent = await answer_here(task, asked.rollout, request.options, measure=request.measure)
+        grade = await local_pool(request.options).grade(task, asked.rollout, request.options).awaited()
     except Exception as error:  # a fault of this machine, which the others' grades are to survive
-        grade, spent = ungraded(asked.rollout, Verdict.SANDBOX_ERROR, str(error) or repr(error)), {}
-    return text_of(GradeLine(asked.number, grade, spent)).encode("ascii") + b"\n"
+        grade = ungraded(asked.rollout, Verdict.SANDBOX_ERROR, str(error) or repr(error))
+    return text_of(GradeLine(asked.number, grade)).encode("ascii") + b"\n"
 
 
 class _Tasks:
