@@ -13,10 +13,9 @@ from evaluator.model import Grade, Kind, Rollout, Task
 from evaluator.options import Given, Options, options_of, with_preamble
 from evaluator.workers import grade_stream, pool
 from evaluator.workers.cached_grades import cache_settings
-from evaluator.workers.choice import engine_for
 from evaluator.workers.engine import EngineName, Place
 from evaluator.workers.locks import MACHINE_WIDE
-from evaluator.workers.single import agrade_one, grade_one
+from evaluator.workers.single import agrade_one, engine_for, grade_one
 from evaluator.workers.worker_count import WORKERS
 
 

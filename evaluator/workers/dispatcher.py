@@ -8,24 +8,30 @@ counts. When a worker is lost, another takes its place.
 from __future__ import annotations
 
 import itertools
+import selectors
 import time
 from collections import deque
 from collections.abc import Callable
 from typing import Final
 
 from evaluator.model import Verdict
-from evaluator.sandbox import FaultError
+from evaluator.options import Options
+from evaluator.sandbox import FaultError, SandboxUnavailable
 from evaluator.workers.batches import Batch, CallItem, Item
-from evaluator.workers.engine import Engine, WorkerLostError
-from evaluator.workers.messages import Done, Returned, Setup, unpickled
-from evaluator.workers.worker import ungraded
-from evaluator.workers.worker_set import WorkerSet, WorkerState
+from evaluator.workers.engine import Engine, WorkerClient, WorkerLostError
+from evaluator.workers.messages import Call, Done, FromWorker, Ready, Setup, ToWorker, pickled, unpickled
+from evaluator.workers.worker import stay, ungraded
+from evaluator.workers.worker_state import EncodedTasks, WorkerState
 
 _QUEUED_PER_START: Final = 2
 _MOST_CHARACTERS: Final = 64 << 20
 _SOON_S: Final = 0.05
 _REST_S: Final = 1.0
 _DEATHS: Final = 2
+_READ, _WRITE = selectors.EVENT_READ, selectors.EVENT_WRITE
+_PAUSE_S: Final = 0.05
+_FAILED_STARTS: Final = 3
+_NO_ROOM: Final = "check free memory, and the limit of processes (ulimit -u)"
 
 
 class Dispatcher:
@@ -33,7 +39,16 @@ class Dispatcher:
 
     def __init__(self, engine: Engine, setup: Setup) -> None:
         """Workers are started as they are needed."""
-        self._set = WorkerSet(engine, setup)
+        self._engine = engine
+        self._setup = setup
+        self._selector = selectors.DefaultSelector()
+        self._encoded = EncodedTasks()
+        self._workers: list[WorkerState] = []
+        self._ending: list[WorkerClient] = []
+        self._failed_starts = 0
+        self._failure = ""
+        self._not_before = 0.0
+        """When a worker may be started again."""
         self._queue: deque[Item | CallItem] = deque()
         self._suspects: deque[Item | CallItem] = deque()
         """What a lost worker had: each is done alone."""
@@ -46,12 +61,13 @@ class Dispatcher:
     @property
     def has_room(self) -> bool:
         """Whether it can take another rollout."""
-        windows = sum(worker.window for worker in self._set.workers) + _QUEUED_PER_START * self._set.unstarted
+        unstarted = self._engine.workers - len(self._workers)
+        windows = sum(worker.window for worker in self._workers) + _QUEUED_PER_START * unstarted
         return self.pending < windows and self._characters < _MOST_CHARACTERS
 
     def watch(self, descriptor: int, on_ready: Callable[[], object]) -> None:
         """Has `wait` end, and a function called, when a descriptor can be read from."""
-        self._set.watch(descriptor, on_ready)
+        self._selector.register(descriptor, _READ, on_ready)
 
     def add(self, item: Item | CallItem) -> None:
         """Something to do."""
@@ -62,7 +78,7 @@ class Dispatcher:
 
     def warm_up(self) -> None:
         """Waits until a worker is ready. Raises `SandboxUnavailable` or `InterpreterError` if none can be."""
-        while not any(worker.ready for worker in self._set.workers):
+        while not any(worker.ready for worker in self._workers):
             self._serve(at_least=1)
             self._listen(_SOON_S)
 
@@ -74,8 +90,8 @@ class Dispatcher:
         self._serve()
         if not self._batches:
             waits = bool(self._queue or self._suspects)  # for a worker, which may be started in a moment
-            soon = max(_SOON_S, self._set.not_before - time.monotonic())
-            if not waits and any(len(worker.outstanding) > worker.at_once for worker in self._set.workers):
+            soon = max(_SOON_S, self._not_before - time.monotonic())
+            if not waits and any(len(worker.outstanding) > worker.at_once for worker in self._workers):
                 waits, soon = True, _SOON_S  # an idle worker may relieve it in a moment
             self._listen(min(timeout_s, soon) if waits else timeout_s)
             self._serve()
@@ -91,62 +107,93 @@ class Dispatcher:
                 return
         if not item.settled:
             self._settled(item)
-        for worker in list(self._set.workers):
+        for worker in list(self._workers):
             if item.number in worker.outstanding and not worker.client.drop(item.number):
-                self._set.end(worker)
+                self._end(worker)
                 self._queue.extendleft(reversed(self._left_by(worker)))
 
     def close(self) -> None:
         """Ends all workers, with whatever they are doing."""
-        self._set.close()
+        clients = [*self._ending, *(worker.client for worker in self._workers)]
+        for client in clients:
+            client.end()
+        for client in clients:
+            client.close()
+        self._ending.clear()
+        self._workers.clear()
+        self._selector.close()
 
     # ---- to the workers
 
     def _serve(self, at_least: int = 0) -> None:
         """Gives them what there is."""
-        self._set.start(max(len(self._queue) + len(self._suspects), at_least))
+        self._start(max(len(self._queue) + len(self._suspects), at_least))
         now = time.monotonic()
-        free = [worker for worker in self._set.workers if worker.room(now)]
+        free = [worker for worker in self._workers if worker.room(now)]
         free.sort(key=lambda worker: len(worker.outstanding))
         for place, worker in enumerate(free):
             if self._suspects:
                 if not worker.outstanding:
-                    self._set.give(worker, [self._suspects.popleft()])
+                    self._give(worker, [self._suspects.popleft()])
                 continue
             share = -(-len(self._queue) // (len(free) - place))
-            self._set.give(worker, [self._queue.popleft() for _ in range(min(share, worker.room(now)))])
+            self._give(worker, [self._queue.popleft() for _ in range(min(share, worker.room(now)))])
         if not self._queue and not self._suspects:
             self._relieve(now)
-        if why := self._set.hopeless:
-            for item in (*self._queue, *self._suspects):
-                self._give_up(item, why)
-            self._queue.clear()
-            self._suspects.clear()
+        if not self._workers and self._failed_starts >= _FAILED_STARTS:
+            self._give_up_all()
 
     def _relieve(self, now: float) -> None:
         """Gives idle workers what waits behind a slow rollout of another."""
-        for idle in self._set.workers:
+        for idle in self._workers:
             if idle.outstanding or not idle.room(now):
                 continue
-            waiting = max((worker.kept_waiting(now) for worker in self._set.workers), key=len)
+            waiting = max((worker.kept_waiting(now) for worker in self._workers), key=len)
             for item in waiting:
                 item.twice = True
-            self._set.give(idle, waiting)
+            self._give(idle, waiting)
+
+    def _give(self, worker: WorkerState, items: list[Item | CallItem]) -> None:
+        for message in worker.messages(items):
+            self._send(worker, message)
+
+    def _send(self, worker: WorkerState, message: ToWorker) -> None:
+        worker.client.send(message)
+        if worker.client.flush():
+            self._selector.modify(worker.client.fileno(), _READ | _WRITE, worker)
 
     # ---- from the workers
 
     def _listen(self, timeout_s: float) -> None:
-        for worker, said in self._set.listen(timeout_s):
-            if isinstance(said, WorkerLostError):
-                self._lost(worker, said)
-            elif isinstance(said, Returned):
-                item = worker.outstanding.pop(said.number)
-                assert isinstance(item, CallItem)
-                if not item.settled:
-                    self._settled(item)
-                    item.on_result(unpickled(said.pickled), said.raised)
-            else:
-                self._take_grades(worker, said)
+        """Takes what they say, as soon as there is something.
+
+        Raises `SandboxUnavailable` or `InterpreterError` if the first to answer has no sandbox.
+        """
+        for key, events in self._selector.select(timeout_s):
+            worker = key.data
+            if not isinstance(worker, WorkerState):
+                worker()
+                continue
+            if worker not in self._workers:  # it was lost a moment ago
+                continue
+            if events & _WRITE and not worker.client.flush():
+                self._selector.modify(key.fileobj, _READ, worker)
+            if not events & _READ:
+                continue
+            try:
+                for message in worker.client.receive():
+                    self._take(worker, message)
+            except WorkerLostError as error:
+                self._lost(worker, error)
+
+    def _take(self, worker: WorkerState, message: FromWorker) -> None:
+        if isinstance(message, Ready):
+            self._answered(worker, message)
+        elif isinstance(message, Done):
+            self._take_grades(worker, message)
+        elif isinstance(item := worker.outstanding.pop(message.number, None), CallItem) and not item.settled:
+            self._settled(item)
+            item.on_result(unpickled(message.pickled), message.raised)
 
     def _take_grades(self, worker: WorkerState, done: Done) -> None:
         worker.answered(done.typical_s)
@@ -154,7 +201,7 @@ class Dispatcher:
         worker.no_sandbox = done.no_sandbox
         if done.no_sandbox:
             worker.resting_until = time.monotonic() + _REST_S
-            if not all(each.no_sandbox for each in self._set.workers):  # another one may have a sandbox
+            if not all(each.no_sandbox for each in self._workers):  # another one may have a sandbox
                 self._queue.extendleft(item for item in reversed(items) if not item.settled)
                 return
         batch = Batch(items, done).without_settled()
@@ -164,10 +211,13 @@ class Dispatcher:
 
     def _lost(self, worker: WorkerState, error: WorkerLostError) -> None:
         """What it had is done again: alone, if it may be why the worker ended."""
+        self._end(worker)
         left = self._left_by(worker)
         if not error.suspicious:
             self._queue.extendleft(reversed(left))
             return
+        if not worker.ready:
+            self._start_failed(str(error))
         for item in reversed(left):
             item.deaths += 1
             if item.deaths < _DEATHS:
@@ -177,8 +227,17 @@ class Dispatcher:
 
     def _left_by(self, ended: WorkerState) -> list[Item | CallItem]:
         """What it had and nobody else has."""
-        others = {number for worker in self._set.workers for number in worker.outstanding}
+        others = {number for worker in self._workers for number in worker.outstanding}
         return [item for item in ended.outstanding.values() if not item.settled and item.number not in others]
+
+    def _give_up_all(self) -> None:
+        """There is no worker, and none can be started. Raises `SandboxUnavailable` if there never was one."""
+        if self._setup.proof is None:
+            raise SandboxUnavailable(self._failure, _NO_ROOM)
+        for item in (*self._queue, *self._suspects):
+            self._give_up(item, self._failure)
+        self._queue.clear()
+        self._suspects.clear()
 
     def _give_up(self, item: Item | CallItem, why: str) -> None:
         self._settled(item)
@@ -191,6 +250,73 @@ class Dispatcher:
         item.settled = True
         self.pending -= 1
         self._characters -= _characters(item)
+
+    # ---- starting and ending workers
+
+    def _start(self, wanted: int) -> None:
+        """Starts as many as are wanted beside those that are starting already."""
+        self._ending = [client for client in self._ending if not client.gone()]
+        wanted -= sum(not worker.ready for worker in self._workers)
+        most = self._most() if wanted > 0 else 0
+        while wanted > 0 and len(self._workers) < most and time.monotonic() >= self._not_before:
+            wanted -= 1
+            try:
+                client = self._engine.start()
+            except WorkerLostError as error:
+                self._start_failed(str(error))
+                break
+            worker = WorkerState(client, self._encoded)
+            self._workers.append(worker)
+            self._selector.register(client.fileno(), _READ, worker)
+            self._send(worker, self._setup)  # those that start together prove their sandboxes each, at the same time
+
+    def _most(self) -> int:
+        """How many there may be now. Where other processes have some too, they become more step by step."""
+        has, most = len(self._workers), self._engine.workers
+        if self._engine.is_full is None or has >= most:
+            return most
+        if has and (not all(worker.ready for worker in self._workers) or self._engine.is_full()):
+            return has
+        return min(max(1, 2 * has), most)
+
+    def _answered(self, worker: WorkerState, ready: Ready) -> None:
+        if not ready.refusal:
+            worker.ready = True
+            worker.at_once = ready.workers
+            self._failed_starts = 0
+            if self._engine.same_machine:
+                self._setup.proof = self._setup.proof or ready.proof
+            if len(self._workers) == len(self._engine.cores) and all(each.ready for each in self._workers):
+                self._spread()
+            return
+        self._end(worker)
+        error = unpickled(ready.refusal)
+        if self._setup.proof is None:  # nothing was graded yet
+            raise error
+        self._start_failed(str(error))
+
+    def _spread(self) -> None:
+        """Once all are there, each gets a core of its own, which then has all that it needs in its caches.
+
+        Not while there are fewer: other programs may have chosen the same cores.
+        """
+        free = set(self._engine.cores) - {worker.core for worker in self._workers}
+        for worker in self._workers:
+            if worker.core is None:
+                worker.core = free.pop()
+                self._send(worker, Call(next(self._numbers), pickled((stay, (worker.core,), Options()))))
+
+    def _start_failed(self, why: str) -> None:
+        self._failed_starts += 1
+        self._failure = why
+        self._not_before = time.monotonic() + _PAUSE_S * 2**self._failed_starts
+
+    def _end(self, worker: WorkerState) -> None:
+        """Ends one, with whatever it is doing."""
+        self._workers.remove(worker)
+        self._selector.unregister(worker.client.fileno())
+        worker.client.end()
+        self._ending.append(worker.client)
 
 
 def _characters(item: Item | CallItem) -> int:

@@ -76,6 +76,8 @@ class Engine(NamedTuple):
     """At most so many."""
     same_machine: bool = True
     """Whether what the sandbox of one worker proves holds for all of them."""
+    cores: tuple[int, ...] = ()
+    """The cores of the machine, if each is to have a worker of its own."""
     is_full: Callable[[], bool] | None = None
     """Whether other processes leave no room for one more worker now; None: there are no others."""
 

@@ -150,7 +150,7 @@ class Pool:
         self._fail(FaultError(STOPPED))
 
     def _dispatcher(self) -> Dispatcher:
-        engine = self._engine()
+        engine = self._engine()._replace(cores=())  # other processes' pools would take the same ones
         atexit.unregister(close)
         atexit.register(close)  # again, so that it comes before what the engine has registered: Ray ends its own there
         machine_wide = is_machine_wide()

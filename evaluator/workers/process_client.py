@@ -29,7 +29,8 @@ _GATE: Final = os.memfd_create("gate")
 
 def local_engine(workers: int | None = None) -> Engine:
     """This machine's worker processes; None: as many as `worker_count` says."""
-    return Engine(ProcessClient, workers or worker_count())
+    count, cores = workers or worker_count(), tuple(os.sched_getaffinity(0))
+    return Engine(ProcessClient, count, cores=cores if len(cores) == count else ())
 
 
 class ProcessClient:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import Final
@@ -102,6 +104,13 @@ class Worker:
         if kept is not None and key is not None:
             kept.put(key, grade)
         return grade
+
+
+def stay(bench: Bench, core: int) -> None:
+    """Has a worker, and its completions, stay on one core of the machine; called by it."""
+    with contextlib.suppress(OSError):  # the core is not ours any more: all goes on as before
+        os.sched_setaffinity(0, {core})
+    bench.sandbox.stay(core)
 
 
 def ungraded(rollout: Rollout, verdict: Verdict, reason: str) -> Grade:

@@ -15,7 +15,7 @@ import socket
 import sys
 import threading
 import time
-from collections import Counter, deque
+from collections import deque
 from typing import Final, NamedTuple
 
 from evaluator.model import Grade, Rollout, Task
@@ -25,7 +25,6 @@ from evaluator.sandbox import InterpreterError, Sandbox, SandboxUnavailable
 from evaluator.workers.locks import Gate, Slot
 from evaluator.workers.messages import (
     Call,
-    Done,
     Frames,
     FromWorker,
     Job,
@@ -35,8 +34,8 @@ from evaluator.workers.messages import (
     Setup,
     ToWorker,
     Work,
+    done_of,
     framed,
-    packed,
     pickled,
     unpickled,
 )
@@ -265,14 +264,8 @@ class WorkerLoop:
 
     def _tell_done(self, finished: list[_Finished], *, no_sandbox: bool = False) -> None:
         grades = [each.grade for each in finished]
-        message = Done(
-            [each.number for each in finished],
-            packed(grades),
-            Counter(grade.verdict.value for grade in grades),
-            sum(grade.cached for grade in grades),
-            math.exp(sum(math.log(each.seconds + _LEAST_S) for each in finished) / len(finished)),
-            no_sandbox=no_sandbox,
-        )
+        typical_s = math.exp(sum(math.log(each.seconds + _LEAST_S) for each in finished) / len(finished))
+        message = done_of([each.number for each in finished], grades, typical_s, no_sandbox=no_sandbox)
         if self._setup is not None and self._setup.columns:
             message.rollout_columns = rollout_columns([each.rollout for each in finished], grades)
             message.case_columns = case_columns(grades)

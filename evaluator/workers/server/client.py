@@ -11,7 +11,6 @@ import os
 import random
 import threading
 import time
-from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from typing import Final, NamedTuple, Protocol, TypeVar
@@ -22,7 +21,7 @@ from evaluator.sandbox import InterpreterError, SandboxUnavailable
 from evaluator.version import VERSION
 from evaluator.workers.engine import Bell, Engine, EngineError, WorkerClient, WorkerLostError
 from evaluator.workers.interrupts import STOPPED
-from evaluator.workers.messages import Done, FromWorker, Ready, Setup, ToWorker, Work, packed, unpickled
+from evaluator.workers.messages import FromWorker, Ready, Setup, ToWorker, Work, done_of, unpickled
 from evaluator.workers.server.connection import Address, Connection, TryAgainError
 from evaluator.workers.server.wire import SERVER, TOKEN, Asked, GradeLine, Request, sent_options, task_key, text_of
 from evaluator.workers.worker import ungraded
@@ -177,7 +176,7 @@ class ServerClient:
             found, self._ready = self._ready, []
             answers, self._answers = self._answers, []
             if answers:
-                found.append(_done(answers))
+                found.append(done_of([each.number for each in answers], [each.grade for each in answers], _PACE_S))
             if self._failure is not None:
                 if not found:
                     raise self._failure
@@ -276,14 +275,3 @@ class ServerClient:
                     raise
             time.sleep(pause * random.uniform(0.5, 1.0))  # noqa: S311 - so that clients don't come back all at once
             pause = min(2 * pause, _LONGEST_PAUSE_S)
-
-
-def _done(answers: list[GradeLine]) -> Done:
-    grades = [each.grade for each in answers]
-    return Done(
-        [each.number for each in answers],
-        packed(grades),
-        Counter(grade.verdict.value for grade in grades),
-        sum(grade.cached for grade in grades),
-        _PACE_S,
-    )
