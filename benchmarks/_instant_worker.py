@@ -12,7 +12,7 @@ from functools import cache
 from evaluator.model import CaseResult, Grade, Kind, Rollout, Verdict
 from evaluator.runs.columns import columns_of
 from evaluator.sandbox import Settings, Way
-from evaluator.workers.messages import Done, Frames, Proof, Ready, Setup, ToWorker, Work, framed, packed
+from evaluator.workers.messages import Done, Frames, Ready, Setup, ToWorker, Work, framed, packed
 from evaluator.workers.process_client import ProcessClient
 
 _LAYERS = ("userns", "pidns", "mntns", "netns", "ipcns", "rlimits", "seccomp", "landlock")
@@ -57,7 +57,7 @@ def main(descriptor: int) -> None:
     while data := connection.recv(1 << 20):
         for message in frames.feed(data):
             if isinstance(message, Setup):
-                connection.sendall(framed(Ready(Proof(Settings(way=Way.NAMESPACES)))))
+                connection.sendall(framed(Ready((Settings(way=Way.NAMESPACES), ()))))
             elif isinstance(message, Work):
                 done = answer(len(message.jobs))
                 done.numbers = [job.number for job in message.jobs]

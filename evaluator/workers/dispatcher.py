@@ -26,7 +26,6 @@ from evaluator.workers.worker_state import EncodedTasks, WorkerState
 _QUEUED_PER_START: Final = 2
 _MOST_CHARACTERS: Final = 64 << 20
 _SOON_S: Final = 0.05
-_REST_S: Final = 1.0
 _DEATHS: Final = 2
 _READ, _WRITE = selectors.EVENT_READ, selectors.EVENT_WRITE
 _PAUSE_S: Final = 0.05
@@ -128,8 +127,7 @@ class Dispatcher:
     def _serve(self, at_least: int = 0) -> None:
         """Gives them what there is."""
         self._start(max(len(self._queue) + len(self._suspects), at_least))
-        now = time.monotonic()
-        free = [worker for worker in self._workers if worker.room(now)]
+        free = [worker for worker in self._workers if worker.room]
         free.sort(key=lambda worker: len(worker.outstanding))
         for place, worker in enumerate(free):
             if self._suspects:
@@ -137,16 +135,17 @@ class Dispatcher:
                     self._give(worker, [self._suspects.popleft()])
                 continue
             share = -(-len(self._queue) // (len(free) - place))
-            self._give(worker, [self._queue.popleft() for _ in range(min(share, worker.room(now)))])
+            self._give(worker, [self._queue.popleft() for _ in range(min(share, worker.room))])
         if not self._queue and not self._suspects:
-            self._relieve(now)
+            self._relieve()
         if not self._workers and self._failed_starts >= _FAILED_STARTS:
             self._give_up_all()
 
-    def _relieve(self, now: float) -> None:
+    def _relieve(self) -> None:
         """Gives idle workers what waits behind a slow rollout of another."""
+        now = time.monotonic()
         for idle in self._workers:
-            if idle.outstanding or not idle.room(now):
+            if idle.outstanding or not idle.room:
                 continue
             waiting = max((worker.kept_waiting(now) for worker in self._workers), key=len)
             for item in waiting:
@@ -198,12 +197,6 @@ class Dispatcher:
     def _take_grades(self, worker: WorkerState, done: Done) -> None:
         worker.answered(done.typical_s)
         items = [item for number in done.numbers if isinstance(item := worker.outstanding.pop(number), Item)]
-        worker.no_sandbox = done.no_sandbox
-        if done.no_sandbox:
-            worker.resting_until = time.monotonic() + _REST_S
-            if not all(each.no_sandbox for each in self._workers):  # another one may have a sandbox
-                self._queue.extendleft(item for item in reversed(items) if not item.settled)
-                return
         batch = Batch(items, done).without_settled()
         self._batches += [batch] if batch else []
         for item in batch.items:
@@ -289,8 +282,11 @@ class Dispatcher:
             if len(self._workers) == len(self._engine.cores) and all(each.ready for each in self._workers):
                 self._spread()
             return
-        self._end(worker)
         error = unpickled(ready.refusal)
+        if worker.ready:
+            self._lost(worker, WorkerLostError(str(error)))
+            return
+        self._end(worker)
         if self._setup.proof is None:  # nothing was graded yet
             raise error
         self._start_failed(str(error))

@@ -10,7 +10,7 @@ import itertools
 import queue
 import threading
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from typing import Final
@@ -20,7 +20,6 @@ import msgspec
 from evaluator.graders import Grader, grader_or_refusal, needs_tasks
 from evaluator.model import Mode, Rollout, Task
 from evaluator.options import Options
-from evaluator.sandbox import SandboxUnavailable
 from evaluator.workers.batches import Batch, Duplicates, Graded, Item, Order
 from evaluator.workers.dispatcher import Dispatcher
 from evaluator.workers.engine import Bell, Engine
@@ -221,7 +220,7 @@ class InlineWorkers:
         self._count = threads
         self._threads: list[threading.Thread] = []
         self._waiting: queue.SimpleQueue[Item | None] = queue.SimpleQueue()
-        self._done: queue.SimpleQueue[Batch | BaseException] = queue.SimpleQueue()
+        self._done: deque[Batch | BaseException] = deque()
         self.bell = Bell()
         """Rings when there are grades."""
         self._ending = False
@@ -232,32 +231,23 @@ class InlineWorkers:
         return self.pending < _WAITING_PER_THREAD * self._count
 
     def add(self, item: Item) -> None:
-        """A rollout to be graded. Raises `SandboxUnavailable` if not a single thread can be started."""
+        """A rollout to be graded."""
         self.pending += 1
         self._waiting.put(item)
         if len(self._threads) < min(self._count, self.pending):
-            thread = threading.Thread(target=self._work, daemon=True)
-            try:
-                thread.start()
-            except RuntimeError as error:
-                if not self._threads:
-                    fix = "raise the limit of processes (ulimit -u)"
-                    raise SandboxUnavailable("no thread can be started", fix) from error
-                return
-            self._threads.append(thread)
+            self._threads.append(threading.Thread(target=self._work, daemon=True))
+            self._threads[-1].start()
 
     def finished(self) -> list[Batch]:
         """The grades that are there. Raises what a thread could not handle."""
         found: list[Batch] = []
-        while True:
-            try:
-                done = self._done.get_nowait()
-            except queue.Empty:
-                return found
+        while self._done:
+            done = self._done.popleft()
             if isinstance(done, BaseException):
                 raise done
             self.pending -= len(done)
             found.append(done)
+        return found
 
     def close(self) -> None:
         """Ends the threads; one that is in the middle of a rollout ends after it, for which nobody waits long."""
@@ -277,5 +267,5 @@ class InlineWorkers:
                 self._tell(error)
 
     def _tell(self, done: Batch | BaseException) -> None:
-        self._done.put(done)
+        self._done.append(done)
         self.bell.ring()

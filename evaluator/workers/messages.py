@@ -28,11 +28,8 @@ _HEAD: Final = struct.Struct("<I")
 _PACKED, _PICKLED = b"m", b"p"
 
 
-class Proof(msgspec.Struct, frozen=True):
-    """What one sandbox of this machine proved, so that the next ones need not: see `Sandbox.proof`."""
-
-    settings: Settings
-    unproved: tuple[str, ...] = ()
+Proof = tuple[Settings, tuple[str, ...]]
+"""What one sandbox of this machine proved, so that the next ones need not: see `Sandbox.proof`."""
 
 
 class Setup(msgspec.Struct, tag=True, array_like=True):
@@ -49,14 +46,6 @@ class Setup(msgspec.Struct, tag=True, array_like=True):
     """Whether a completion waits for a slot of those that all processes of this user share: see `locks.Slot`."""
 
 
-class Shipped(msgspec.Struct, array_like=True):
-    """A task with the options for its rollouts. A worker keeps it under a number until `Work.forget` has that."""
-
-    number: int
-    pickled: bytes
-    """`(Task, Options)`."""
-
-
 class Job(msgspec.Struct, array_like=True):
     """One rollout to grade."""
 
@@ -71,7 +60,8 @@ class Work(msgspec.Struct, tag=True, array_like=True):
     """Rollouts to grade, one after the other, after those sent before."""
 
     jobs: list[Job]
-    tasks: list[Shipped] = []
+    tasks: dict[int, bytes] = {}
+    """Pickled `(Task, Options)`, by number. A worker keeps them."""
     forget: list[int] = []
     """Numbers of tasks that no rollout from here on needs."""
 
@@ -85,7 +75,7 @@ class Call(msgspec.Struct, tag=True, array_like=True):
 
 
 class Ready(msgspec.Struct, tag=True, array_like=True):
-    """A worker's sandbox stands, or does not."""
+    """A worker's sandbox stands, or does not, which may also turn out later: then it has ended."""
 
     proof: Proof | None = None
     refusal: bytes = b""
@@ -109,8 +99,6 @@ class Done(msgspec.Struct, tag=True, array_like=True):
     rollout_columns: bytes = b""
     case_columns: bytes = b""
     """With `Setup.columns`: see `evaluator.runs.columns`."""
-    no_sandbox: bool = False
-    """Whether no sandbox could be started for it. Others may be able to; it has one number then."""
 
 
 class Returned(msgspec.Struct, tag=True, array_like=True):
@@ -167,11 +155,10 @@ def grades_in(encoded: bytes) -> list[Grade]:
     return _unpacked(encoded, _grades)
 
 
-def done_of(numbers: list[int], grades: list[Grade], typical_s: float = 0.0, *, no_sandbox: bool = False) -> Done:
+def done_of(numbers: list[int], grades: list[Grade], typical_s: float) -> Done:
     """The message with these grades, without columns."""
     verdicts = Counter(grade.verdict.value for grade in grades)
-    cached = sum(grade.cached for grade in grades)
-    return Done(numbers, packed(grades), verdicts, cached, typical_s, no_sandbox=no_sandbox)
+    return Done(numbers, packed(grades), verdicts, sum(grade.cached for grade in grades), typical_s)
 
 
 def framed(message: object) -> bytes:

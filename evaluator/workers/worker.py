@@ -39,8 +39,8 @@ class Worker:
         self._gate = gate or Gate()
         self._bench = Bench(self.sandbox, options, alone or self._gate.alone)
         self._kept = CachedGrades(options, options.cache) if options.cache is not None else None
-        self.no_sandbox = False
-        """Whether no sandbox could be started for the last rollout."""
+        self.no_sandbox: SandboxUnavailable | None = None
+        """Why no sandbox could be started for the last rollout; None if one could."""
 
     def grade(self, task: Task | None, rollout: Rollout) -> Grade:
         """Grades a rollout; never raises because of the rollout, its task or the sandbox."""
@@ -56,7 +56,7 @@ class Worker:
             return unknown
         fault = ""
         for _ in range(_ATTEMPTS):
-            self.no_sandbox = False
+            self.no_sandbox = None
             try:
                 return self._graded(grader, task, rollout)
             except (RecordError, MissingExtraError) as error:
@@ -65,7 +65,7 @@ class Worker:
                 return ungraded(rollout, Verdict.SANDBOX_ERROR, str(error)[:_SHOWN])
             except FAULTS as error:
                 fault = str(error) or repr(error)
-                self.no_sandbox = isinstance(error, SandboxUnavailable)
+                self.no_sandbox = error if isinstance(error, SandboxUnavailable) else None
                 self.sandbox.renew()
             except Exception as error:  # our own bug must not end the run or fail the rollout
                 return ungraded(rollout, Verdict.SANDBOX_ERROR, f"the grader failed: {error!r}"[:_SHOWN])

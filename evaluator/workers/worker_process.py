@@ -28,7 +28,6 @@ from evaluator.workers.messages import (
     Frames,
     FromWorker,
     Job,
-    Proof,
     Ready,
     Returned,
     Setup,
@@ -138,9 +137,9 @@ class WorkerLoop:
         if isinstance(message, Work):
             for number in message.forget:
                 self._tasks.pop(number, None)
-            for each in message.tasks:
-                task, options = unpickled(each.pickled)
-                self._tasks[each.number] = task, self._worker(options)
+            for number, task_and_options in message.tasks.items():
+                task, options = unpickled(task_and_options)
+                self._tasks[number] = task, self._worker(options)
             self._todo.extend(message.jobs)
         elif isinstance(message, Call):
             self._todo.append(message)
@@ -171,8 +170,8 @@ class WorkerLoop:
                     self._slot.take()
                 if isinstance(job, Call):
                     self._call(job)
-                else:
-                    self._grade(job)
+                elif not self._grade(job):
+                    return
         finally:
             self._close()
 
@@ -191,7 +190,7 @@ class WorkerLoop:
             self._slot = Slot()
         sandbox = Sandbox(setup.sandbox)
         if setup.proof is not None:
-            sandbox = Sandbox.trusting(setup.proof.settings, setup.proof.unproved)
+            sandbox = Sandbox.trusting(*setup.proof)
         with self._changed:
             self._sandbox = sandbox
             if self._ending:
@@ -203,8 +202,7 @@ class WorkerLoop:
             ready.refusal = pickled(error)
         except FAULTS as error:
             ready.refusal = pickled(SandboxUnavailable(str(error) or repr(error), "see `rollscope doctor`"))
-        if sandbox.proof is not None:
-            ready.proof = Proof(*sandbox.proof)
+        ready.proof = sandbox.proof
         self._tell(ready)
         return not ready.refusal
 
@@ -223,17 +221,18 @@ class WorkerLoop:
             self._busy = True
             return None if self._ending else self._todo.popleft()
 
-    def _grade(self, job: Job) -> None:
+    def _grade(self, job: Job) -> bool:
+        """Whether it has a sandbox."""
         task, worker = self._tasks[job.task]
         began = time.monotonic()
         grade = worker.grade(task, job.rollout)
-        if self._ending:
-            return
         done = _Finished(job.number, job.rollout, grade, time.monotonic() - began)
-        if worker.no_sandbox:
+        if self._ending:
+            return True
+        if worker.no_sandbox is not None:  # another one may have a sandbox
             self._flush()
-            self._tell_done([done], no_sandbox=True)
-            return
+            self._tell(Ready(refusal=pickled(worker.no_sandbox)))
+            return False
         with self._changed:
             if not self._finished:
                 self._since = time.monotonic()
@@ -243,6 +242,7 @@ class WorkerLoop:
             enough = len(self._finished) >= len(self._todo)
         if enough or waited >= self._linger_s:
             self._flush()
+        return True
 
     def _call(self, call: Call) -> None:
         self._flush()
@@ -259,13 +259,11 @@ class WorkerLoop:
     def _flush(self) -> None:
         with self._changed:
             finished, self._finished = self._finished, []
-        if finished:
-            self._tell_done(finished)
-
-    def _tell_done(self, finished: list[_Finished], *, no_sandbox: bool = False) -> None:
+        if not finished:
+            return
         grades = [each.grade for each in finished]
         typical_s = math.exp(sum(math.log(each.seconds + _LEAST_S) for each in finished) / len(finished))
-        message = done_of([each.number for each in finished], grades, typical_s, no_sandbox=no_sandbox)
+        message = done_of([each.number for each in finished], grades, typical_s)
         if self._setup is not None and self._setup.columns:
             message.rollout_columns = rollout_columns([each.rollout for each in finished], grades)
             message.case_columns = case_columns(grades)

@@ -7,7 +7,7 @@ from typing import Final
 
 from evaluator.workers.batches import CallItem, Item, Order
 from evaluator.workers.engine import WorkerClient
-from evaluator.workers.messages import Call, Job, Shipped, ToWorker, Work, pickled
+from evaluator.workers.messages import Call, Job, ToWorker, Work, pickled
 
 _MOST_BYTES: Final = 64 << 20
 """Of tasks that a worker keeps, and that are kept here to be sent again."""
@@ -24,19 +24,19 @@ class EncodedTasks:
     """Tasks as they are sent, so that each is encoded once for all workers."""
 
     def __init__(self) -> None:
-        self._kept: dict[int, Shipped] = {}
+        self._kept: dict[int, bytes] = {}
         self._bytes = 0
 
-    def shipped(self, order: Order) -> Shipped:
-        """The order for a worker."""
+    def encoded(self, order: Order) -> bytes:
+        """As in `Work.tasks`."""
         found = self._kept.get(order.number)
         if found is None:
-            found = Shipped(order.number, pickled((order.task, order.options)))
+            found = pickled((order.task, order.options))
             if self._bytes > _MOST_BYTES:
                 self._kept.clear()
                 self._bytes = 0
             self._kept[order.number] = found
-            self._bytes += len(found.pickled)
+            self._bytes += len(found)
         return found
 
 
@@ -52,9 +52,6 @@ class WorkerState:
         """How many rollouts it grades at once."""
         self.outstanding: dict[int, Item | CallItem] = {}
         """What it was given and has not answered, in its order."""
-        self.resting_until = 0.0
-        """After it could not start its sandbox."""
-        self.no_sandbox = False
         self._heard = time.monotonic()
         self._pace_s: float | None = None
         self._encoded = encoded
@@ -69,16 +66,17 @@ class WorkerState:
             return self.at_once * _LEAST
         return self.at_once * max(_LEAST, min(_MOST, int(_QUEUED_S / self._pace_s)))
 
-    def room(self, now: float) -> int:
+    @property
+    def room(self) -> int:
         """How many it may be given now; none while it has more than half of its window."""
-        if not self.ready or now < self.resting_until or any(item.deaths for item in self.outstanding.values()):
+        if not self.ready or any(item.deaths for item in self.outstanding.values()):
             return 0
         window, has = self.window, len(self.outstanding)
         return window - has if has <= window // 2 else 0
 
     def messages(self, items: list[Item | CallItem]) -> list[ToWorker]:
         """The messages with these, which it has from here on."""
-        new: list[Shipped] = []
+        new: dict[int, bytes] = {}
         jobs: list[Job] = []
         calls: list[ToWorker] = []
         if not self.outstanding:
@@ -88,11 +86,12 @@ class WorkerState:
             if isinstance(item, CallItem):
                 calls.append(Call(item.number, item.pickled))
                 continue
-            if item.order.number not in self._tasks:
-                new.append(self._encoded.shipped(item.order))
-                self._tasks.add(item.order.number)
-                self._bytes += len(new[-1].pickled)
-            jobs.append(Job(item.number, item.order.number, item.rollout))
+            number = item.order.number
+            if number not in self._tasks:
+                new[number] = self._encoded.encoded(item.order)
+                self._tasks.add(number)
+                self._bytes += len(new[number])
+            jobs.append(Job(item.number, number, item.rollout))
         return [Work(jobs, new, self._forgotten()), *calls] if jobs else calls
 
     def answered(self, typical_s: float) -> None:
@@ -115,5 +114,5 @@ class WorkerState:
         orders = {item.order.number: item.order for item in self.outstanding.values() if isinstance(item, Item)}
         gone = self._tasks - orders.keys()
         self._tasks -= gone
-        self._bytes = sum(len(self._encoded.shipped(order).pickled) for order in orders.values())
+        self._bytes = sum(len(self._encoded.encoded(order)) for order in orders.values())
         return list(gone)

@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from typing import Final, NamedTuple, Protocol, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 from evaluator.model import Rollout, Verdict
 from evaluator.options import Options
@@ -43,33 +43,23 @@ def engine(addresses: str) -> Engine:
     """`addresses`: URLs with commas between them."""
     token = os.environ.get(TOKEN)
     urls = [url.strip().rstrip("/") for url in addresses.split(",") if url.strip()]
-    return Servers([_Named(Address(url, token)) for url in urls], _FIX, _PATIENCE_S).engine()
+    return Servers([Server(url, Address(url, token)) for url in urls], _FIX, _PATIENCE_S).engine()
 
 
-class Server(Protocol):
-    """One that may be asked."""
+class Server:
+    """One that may be asked, and that somebody else started."""
 
-    name: str
+    def __init__(self, name: str, address: Address | None = None) -> None:
+        self.name = name
+        self.address = address
 
     def start(self) -> Address:
         """Where it answers; may take its time. What it raises leaves the server out."""
+        assert self.address is not None
+        return self.address
 
     def end(self, *, lost: bool) -> None:
         """It is not asked any more; `lost`: because it has gone."""
-
-
-class _Named:
-    """One that somebody else started."""
-
-    def __init__(self, address: Address) -> None:
-        self.name = address.url
-        self._address = address
-
-    def start(self) -> Address:
-        return self._address
-
-    def end(self, *, lost: bool) -> None:
-        """It goes on."""
 
 
 class Servers:
@@ -152,11 +142,11 @@ class ServerClient:
         elif isinstance(message, Work):
             for number in message.forget:
                 self._known.discard(self._tasks.pop(number).key)
-            for each in message.tasks:
-                record, options = unpickled(each.pickled)
+            for number, task_and_options in message.tasks.items():
+                record, options = unpickled(task_and_options)
                 text = text_of(record)
                 options = options if self._servers.ours else sent_options(options)
-                self._tasks[each.number] = _Task(task_key(text), text, options)
+                self._tasks[number] = _Task(task_key(text), text, options)
             asking: dict[Options, _Asking] = {}
             for job in message.jobs:
                 task = self._tasks[job.task]

@@ -27,7 +27,7 @@ from evaluator.sandbox import InterpreterError, SandboxUnavailable, python_versi
 from evaluator.workers.engine import Engine, EngineError
 from evaluator.workers.locks import MACHINE_WIDE
 from evaluator.workers.pool import local_pool
-from evaluator.workers.server.client import Servers
+from evaluator.workers.server.client import Server, Servers
 from evaluator.workers.server.connection import Address
 from evaluator.workers.worker_count import WORKERS, worker_count
 
@@ -110,18 +110,18 @@ class MachineServer:
         return port
 
 
-class _Machine:
+class _Machine(Server):
     """One of the cluster, and its actor."""
 
     def __init__(self, ray: Any, node: str, host: str, cpus: int, workers: int | None, same: _Same) -> None:
         """`node`: Ray's number of it; `cpus`: so many are taken there."""
+        super().__init__(host)
         self._ray = ray
         self._node = node
         self._cpus = cpus
         self._rest = workers, same
         self._actor: Any = None
         self._ended = False
-        self.name = host
 
     def start(self) -> Address:
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
