@@ -6,14 +6,18 @@ A client of one makes requests over HTTP, each in a thread, whose answers arrive
 
 from __future__ import annotations
 
+import contextlib
+import json
 import logging
 import os
 import random
+import socket
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
-from typing import Final, NamedTuple, TypeVar
+from typing import Any, BinaryIO, Final, NamedTuple, TypeVar
+from urllib.parse import urlsplit
 
 from evaluator.model import Rollout, Verdict
 from evaluator.options import Options
@@ -22,8 +26,18 @@ from evaluator.version import VERSION
 from evaluator.workers.engine import Bell, Engine, EngineError, WorkerClient, WorkerLostError
 from evaluator.workers.interrupts import STOPPED
 from evaluator.workers.messages import FromWorker, Ready, Setup, ToWorker, Work, done_of, unpickled
-from evaluator.workers.server.connection import Address, Connection, TryAgainError
-from evaluator.workers.server.wire import SERVER, TOKEN, Asked, GradeLine, Request, sent_options, task_key, text_of
+from evaluator.workers.server.wire import (
+    PULSE_S,
+    SERVER,
+    TOKEN,
+    Asked,
+    GradeLine,
+    Request,
+    record_in,
+    sent_options,
+    task_key,
+    text_of,
+)
 from evaluator.workers.worker import ungraded
 
 Result = TypeVar("Result")
@@ -37,6 +51,8 @@ _FIRST_PAUSE_S: Final = 0.1
 _LONGEST_PAUSE_S: Final = 5.0
 _PACE_S: Final = 0.03
 """So that it has eight rollouts at once for each of its workers."""
+_SILENT_S: Final = 6 * PULSE_S
+_OK, _CONFLICT, _FULL = 200, 409, 503
 
 
 def engine(addresses: str) -> Engine:
@@ -44,6 +60,116 @@ def engine(addresses: str) -> Engine:
     token = os.environ.get(TOKEN)
     urls = [url.strip().rstrip("/") for url in addresses.split(",") if url.strip()]
     return Servers([Server(url, Address(url, token)) for url in urls], _FIX, _PATIENCE_S).engine()
+
+
+class Address(NamedTuple):
+    """Of a server."""
+
+    url: str
+    token: str | None = None
+
+
+class TryAgainError(Exception):
+    """The server can't be reached, or is full: one line."""
+
+
+class Connection:
+    """For one thread; `hang_up` is for any. Each request has a socket of its own.
+
+    It speaks HTTP/1.0, whose answers just end, since a reward process may live for a single grade: importing
+    `http.client` would take as long as all the rest of that.
+    """
+
+    def __init__(self, address: Address) -> None:
+        """Raises `EngineError` for what is not an address."""
+        self._url = address.url
+        parts = urlsplit(address.url)
+        try:
+            host, port = parts.hostname, parts.port
+        except ValueError:
+            host = port = None
+        if parts.scheme not in ("http", "https") or not host:
+            fix = "give the address of a `rollscope serve grades`, such as http://gpu-box:8000"
+            raise EngineError(f"{address.url}: {fix}")
+        self._encrypted = parts.scheme == "https"
+        self._host, self._port = host, port or (443 if self._encrypted else 80)
+        self._path = parts.path.rstrip("/")
+        name = f"[{host}]" if ":" in host else host
+        self._head = f"host: {name}:{self._port}\r\ncontent-type: application/json\r\n"
+        if address.token:
+            self._head += f"authorization: Bearer {address.token}\r\n"
+        self._socket: socket.socket | None = None
+
+    def workers(self) -> int:
+        """How many rollouts the server grades at once. Raises `TryAgainError`, `EngineError`."""
+        with self._answered("GET", "/") as (_, answer):
+            found = _object(answer.read())
+        if "rollscope" not in found:
+            raise EngineError(f"{self._url}: not a `rollscope serve grades`")
+        if (there := found["rollscope"]) != VERSION:
+            raise EngineError(f"{self._url} has Rollscope {there}, and this is {VERSION}: install the same")
+        return int(found["workers"])
+
+    def grades(self, request: Request, tasks: Mapping[str, str], known: Collection[str]) -> Generator[GradeLine]:
+        """The grades of the rollouts as they arrive. `tasks`: all that they need, by key; `known`: which were sent.
+
+        Raises `TryAgainError`, also when some have arrived, and `EngineError`.
+        """
+        request.tasks = [text for key, text in tasks.items() if key not in known]
+        left = len(request.rollouts)
+        for _ in range(2):
+            with self._answered("POST", "/grade", text_of(request).encode("ascii")) as (status, answer):
+                if status == _CONFLICT:
+                    missing = _object(answer.read()).get("missing", [])
+                    request.tasks = [tasks[key] for key in missing if key in tasks]
+                    continue
+                for line in answer:
+                    if line.strip():
+                        left -= 1
+                        yield record_in(line, GradeLine)
+            break
+        if left:
+            raise TryAgainError("it ended before all was graded")
+
+    def hang_up(self) -> None:
+        """Ends what the server is doing for it."""
+        if self._socket is not None:
+            with contextlib.suppress(OSError):
+                self._socket.shutdown(socket.SHUT_RDWR)  # closing it would not wake the thread that reads from it
+
+    @contextlib.contextmanager
+    def _answered(self, method: str, path: str, body: bytes = b"") -> Iterator[tuple[int, BinaryIO]]:
+        """The status of an answer that grades or asks for tasks, and its body to be read."""
+        head = f"{method} {self._path}{path} HTTP/1.0\r\n{self._head}content-length: {len(body)}\r\n\r\n"
+        try:
+            with self._connected() as self._socket, self._socket.makefile("rb") as answer:
+                self._socket.sendall(head.encode("ascii") + body)
+                words = answer.readline().split(None, 2)
+                status = int(words[1]) if len(words) > 1 and words[0].startswith(b"HTTP/") else 0
+                while answer.readline().strip():  # the headers say nothing that matters
+                    pass
+                if status not in (_OK, _CONFLICT):
+                    why = str(_object(answer.read()).get("error") or f"it answers {status}")
+                    raise TryAgainError(why) if status in (0, _FULL) else EngineError(f"{self._url}: {why}")
+                yield status, answer
+        except (OSError, ValueError) as error:
+            raise TryAgainError(str(error) or type(error).__name__) from error
+
+    def _connected(self) -> socket.socket:
+        made = socket.create_connection((self._host, self._port), _SILENT_S)
+        if not self._encrypted:
+            return made
+        import ssl  # for these alone
+
+        return ssl.create_default_context().wrap_socket(made, server_hostname=self._host)
+
+
+def _object(body: bytes) -> dict[str, Any]:
+    try:
+        found = json.loads(body)
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 class Server:
@@ -105,13 +231,13 @@ class _Task(NamedTuple):
 
 
 class _Asking:
-    """One request's rollouts."""
+    """One request's rollouts, and the connection on which it is asked for them."""
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, address: Address, options: Options) -> None:
+        self.connection = Connection(address)
         self.options = options
         self.left: dict[int, tuple[Rollout, _Task]] = {}
         """Those without an answer, by number."""
-        self.connection: Connection | None = None
 
 
 class ServerClient:
@@ -150,7 +276,9 @@ class ServerClient:
             asking: dict[Options, _Asking] = {}
             for job in message.jobs:
                 task = self._tasks[job.task]
-                one = asking.setdefault(task.options, _Asking(task.options))
+                if (one := asking.get(task.options)) is None:
+                    assert self._address is not None
+                    one = asking[task.options] = _Asking(self._address, task.options)
                 one.left[job.number] = job.rollout, task
                 with self._lock:
                     self._asking[job.number] = one
@@ -179,7 +307,7 @@ class ServerClient:
             if one is not None:
                 rollout, _ = one.left[number]
                 self._answer(one, GradeLine(number, ungraded(rollout, Verdict.SANDBOX_ERROR, STOPPED)))
-                if not one.left and one.connection is not None:
+                if not one.left:
                     one.connection.hang_up()
         return True
 
@@ -187,8 +315,7 @@ class ServerClient:
         with self._lock:
             self._ending = True
             for one in self._asking.values():
-                if one.connection is not None:
-                    one.connection.hang_up()
+                one.connection.hang_up()
         self._server.end(lost=self._failure is not None)
 
     def gone(self) -> bool:
@@ -225,8 +352,6 @@ class ServerClient:
 
     def _grade(self, one: _Asking) -> None:
         """Asks until each of the rollouts has its answer."""
-        assert self._address is not None
-        connection = one.connection = Connection(self._address)
 
         def ask() -> None:
             with self._lock:
@@ -234,7 +359,7 @@ class ServerClient:
             asked = [Asked(number, task.key, rollout) for number, (rollout, task) in left.items()]
             tasks = {task.key: task.text for _, task in left.values()}
             try:
-                with closing(connection.grades(Request(VERSION, one.options, asked), tasks, self._known)) as grades:
+                with closing(one.connection.grades(Request(VERSION, one.options, asked), tasks, self._known)) as grades:
                     for graded in grades:
                         self._known |= tasks.keys()
                         self._answer(one, graded)

@@ -27,8 +27,7 @@ from evaluator.sandbox import InterpreterError, SandboxUnavailable, python_versi
 from evaluator.workers.engine import Engine, EngineError
 from evaluator.workers.locks import MACHINE_WIDE
 from evaluator.workers.pool import local_pool
-from evaluator.workers.server.client import Server, Servers
-from evaluator.workers.server.connection import Address
+from evaluator.workers.server.client import Address, Server, Servers
 from evaluator.workers.worker_count import WORKERS, worker_count
 
 _ANSWERS_WITHIN_S: Final = 10.0
