@@ -184,8 +184,8 @@ class Server:
         assert self.address is not None
         return self.address
 
-    def end(self, *, lost: bool) -> None:
-        """It is not asked any more; `lost`: because it has gone."""
+    def end(self) -> None:
+        """It is not asked any more."""
 
 
 class Servers:
@@ -196,8 +196,6 @@ class Servers:
         self._untried = list(servers[::-1])
         self._left = len(servers)
         """How many may have grades yet."""
-        self._first_error: Exception | None = None
-        self._any_ready = False
         self.fix = fix
         self.patience_s = patience_s
         self.ours = ours
@@ -210,18 +208,11 @@ class Servers:
             raise WorkerLostError("there is no other server", suspicious=False)
         return ServerClient(self._untried.pop(), self)
 
-    def is_ready(self) -> None:
-        """One of them has answered."""
-        self._any_ready = True
-
     def lost(self, server: Server, error: Exception) -> Exception:
         """Leaves a server out. What its client raises: the end of all if there is no other one."""
         _log.warning("%s is left out: %s", server.name, error)
         self._left -= 1
-        self._first_error = self._first_error or error
-        if self._left:
-            return WorkerLostError(f"{server.name}: {error}", suspicious=False)
-        return error if self._any_ready else self._first_error
+        return WorkerLostError(f"{server.name}: {error}", suspicious=False) if self._left else error
 
 
 class _Task(NamedTuple):
@@ -316,7 +307,7 @@ class ServerClient:
             self._ending = True
             for one in self._asking.values():
                 one.connection.hang_up()
-        self._server.end(lost=self._failure is not None)
+        self._server.end()
 
     def gone(self) -> bool:
         return True
@@ -346,7 +337,6 @@ class ServerClient:
         self._address = self._server.start()
         workers = self._patiently(Connection(self._address).workers)
         with self._lock:
-            self._servers.is_ready()
             self._ready.append(Ready(workers=workers))
         self._bell.ring()
 

@@ -100,8 +100,10 @@ class MachineServer:
                 import uvicorn
 
             from evaluator.workers.server.application import application
-        except (EngineError, InterpreterError, MissingExtraError, SandboxUnavailable) as error:
+        except (InterpreterError, SandboxUnavailable) as error:
             return error
+        except (EngineError, MissingExtraError) as error:
+            return EngineError(f"{host}: {error}")
         listener = socket.create_server((host, 0), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
         config = uvicorn.Config(application(token, ours=True), log_level="critical", access_log=False, ws="none")
         threading.Thread(target=uvicorn.Server(config).run, args=([listener],), daemon=True).start()
@@ -132,24 +134,21 @@ class _Machine(Server):
             self._actor = made.options(num_cpus=self._cpus, max_restarts=0, scheduling_strategy=affinity).remote()
             serving = self._actor.serve.remote(self.name, token, self._cpus, *self._rest)
             if self._ended:
-                self.end(lost=False)
+                self.end()
             found = self._ray.get(serving, timeout=_STARTS_WITHIN_S)
         except Exception as error:
             raise EngineError(f"{self.name}: {_told(error)}") from None
-        if isinstance(found, EngineError):
-            raise EngineError(f"{self.name}: {found}")
         if isinstance(found, Exception):
             raise found
         host = f"[{self.name}]" if ":" in self.name else self.name
         return Address(f"http://{host}:{found}", token)
 
-    def end(self, *, lost: bool) -> None:
+    def end(self) -> None:
         self._ended = True
         actor, self._actor = self._actor, None
         if actor is not None and self._ray.is_initialized():  # else it has ended with this process's part in Ray
             self._ray.kill(actor)
-            if not lost:  # of a lost one nothing is free again
-                _released[self._node] = time.monotonic()
+            _released[self._node] = time.monotonic()
 
 
 def _told(error: Exception) -> str:
@@ -212,20 +211,15 @@ def _knock(address: str) -> None:
 @contextmanager
 def _own_signals() -> Iterator[None]:
     """Ray replaces what the caller does on SIGTERM; this brings it back. In other threads Ray warns that it can't."""
-    if threading.current_thread() is not threading.main_thread():
-        log = logging.getLogger("ray._private.worker")
-        level = log.level
-        log.setLevel(logging.ERROR)
-        try:
-            yield
-        finally:
-            log.setLevel(level)
-        return
-    before = signal.getsignal(signal.SIGTERM)
+    log, before = logging.getLogger("ray._private.worker"), signal.getsignal(signal.SIGTERM)
+    level = log.level
+    log.setLevel(logging.ERROR)
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        log.setLevel(level)
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGTERM, before)
 
 
 def _free_machines(ray: Any, workers: int | None) -> list[tuple[str, str, int]]:
