@@ -29,6 +29,7 @@ _SOON_S: Final = 0.05
 _DEATHS: Final = 2
 _READ, _WRITE = selectors.EVENT_READ, selectors.EVENT_WRITE
 _PAUSE_S: Final = 0.05
+_DOUBLINGS: Final = 7
 _FAILED_STARTS: Final = 3
 _NO_ROOM: Final = "check free memory, and the limit of processes (ulimit -u)"
 
@@ -46,6 +47,7 @@ class Dispatcher:
         self._ending: list[WorkerClient] = []
         self._failed_starts = 0
         self._failure = ""
+        """Why none could be started a moment ago."""
         self._not_before = 0.0
         """When a worker may be started again."""
         self._queue: deque[Item | CallItem] = deque()
@@ -138,7 +140,7 @@ class Dispatcher:
             self._give(worker, [self._queue.popleft() for _ in range(min(share, worker.room))])
         if not self._queue and not self._suspects:
             self._relieve()
-        if not self._workers and self._failed_starts >= _FAILED_STARTS:
+        if self._failure and not self._workers and self._failed_starts >= _FAILED_STARTS:
             self._give_up_all()
 
     def _relieve(self) -> None:
@@ -231,6 +233,7 @@ class Dispatcher:
             self._give_up(item, self._failure)
         self._queue.clear()
         self._suspects.clear()
+        self._failure = ""  # what comes from here on waits until another start has failed
 
     def _give_up(self, item: Item | CallItem, why: str) -> None:
         self._settled(item)
@@ -305,7 +308,7 @@ class Dispatcher:
     def _start_failed(self, why: str) -> None:
         self._failed_starts += 1
         self._failure = why
-        self._not_before = time.monotonic() + _PAUSE_S * 2**self._failed_starts
+        self._not_before = time.monotonic() + _PAUSE_S * 2 ** min(self._failed_starts, _DOUBLINGS)
 
     def _end(self, worker: WorkerState) -> None:
         """Ends one, with whatever it is doing."""
