@@ -17,11 +17,10 @@ from typing import Final
 from evaluator.model import Verdict
 from evaluator.options import Options
 from evaluator.sandbox import FaultError, SandboxUnavailable
-from evaluator.workers.batches import Batch, CallItem, Item
+from evaluator.workers.batches import Batch, CallItem, Item, Order
 from evaluator.workers.engine import Engine, WorkerClient, WorkerLostError
-from evaluator.workers.messages import Call, Done, FromWorker, Ready, Setup, ToWorker, pickled, unpickled
+from evaluator.workers.messages import Call, Done, FromWorker, Job, Ready, Setup, ToWorker, Work, pickled, unpickled
 from evaluator.workers.worker import stay, ungraded
-from evaluator.workers.worker_state import EncodedTasks, WorkerState
 
 _QUEUED_PER_START: Final = 2
 _MOST_CHARACTERS: Final = 64 << 20
@@ -32,6 +31,113 @@ _PAUSE_S: Final = 0.05
 _DOUBLINGS: Final = 7
 _FAILED_STARTS: Final = 3
 _NO_ROOM: Final = "check free memory, and the limit of processes (ulimit -u)"
+_MOST_BYTES: Final = 64 << 20
+"""Of tasks that a worker keeps, and that are kept here to be sent again."""
+_QUEUED_S: Final = 0.25
+"""How much work a worker has in advance, so that it never waits for the next rollout and its grades come in batches;
+and how long at most a rollout waits behind others as quick as most."""
+_LEAST: Final = 2
+_MOST: Final = 32
+_WEIGHT: Final = 0.3
+_SLOW_S: Final = 0.03
+
+
+class _EncodedTasks:
+    """Tasks as they are sent, so that each is encoded once for all workers."""
+
+    def __init__(self) -> None:
+        self._kept: dict[int, bytes] = {}
+        self._bytes = 0
+
+    def encoded(self, order: Order) -> bytes:
+        """As in `Work.tasks`."""
+        found = self._kept.get(order.number)
+        if found is None:
+            found = pickled((order.task, order.options))
+            if self._bytes > _MOST_BYTES:
+                self._kept.clear()
+                self._bytes = 0
+            self._kept[order.number] = found
+            self._bytes += len(found)
+        return found
+
+
+class _WorkerState:
+    """A worker's client, and what the dispatcher knows of it."""
+
+    def __init__(self, client: WorkerClient, encoded: _EncodedTasks) -> None:
+        self.client = client
+        self.ready = False
+        self.core: int | None = None
+        """On which it stays."""
+        self.at_once = 1
+        """How many rollouts it grades at once."""
+        self.outstanding: dict[int, Item | CallItem] = {}
+        """What it was given and has not answered, in its order."""
+        self._heard = time.monotonic()
+        self._pace_s: float | None = None
+        self._encoded = encoded
+        self._tasks: set[int] = set()
+        """Those that it has."""
+        self._bytes = 0
+
+    @property
+    def window(self) -> int:
+        """How many rollouts it may have at once."""
+        if self._pace_s is None:
+            return self.at_once * _LEAST
+        return self.at_once * max(_LEAST, min(_MOST, int(_QUEUED_S / self._pace_s)))
+
+    @property
+    def room(self) -> int:
+        """How many it may be given now; none while it has more than half of its window."""
+        if not self.ready or any(item.deaths for item in self.outstanding.values()):
+            return 0
+        window, has = self.window, len(self.outstanding)
+        return window - has if has <= window // 2 else 0
+
+    def messages(self, items: list[Item | CallItem]) -> list[ToWorker]:
+        """The messages with these, which it has from here on."""
+        new: dict[int, bytes] = {}
+        jobs: list[Job] = []
+        calls: list[ToWorker] = []
+        if not self.outstanding:
+            self._heard = time.monotonic()
+        for item in items:
+            self.outstanding[item.number] = item
+            if isinstance(item, CallItem):
+                calls.append(Call(item.number, item.pickled))
+                continue
+            number = item.order.number
+            if number not in self._tasks:
+                new[number] = self._encoded.encoded(item.order)
+                self._tasks.add(number)
+                self._bytes += len(new[number])
+            jobs.append(Job(item.number, number, item.rollout))
+        return [Work(jobs, new, self._forgotten()), *calls] if jobs else calls
+
+    def answered(self, typical_s: float) -> None:
+        """It has sent grades, which took it so long each."""
+        self._heard = time.monotonic()
+        before = self._pace_s
+        self._pace_s = typical_s if before is None else before + (typical_s - before) * _WEIGHT
+
+    def kept_waiting(self, now: float) -> list[Item | CallItem]:
+        """The last half of what waits behind something that takes it long."""
+        if now - self._heard < _SLOW_S:
+            return []
+        waiting = [item for item in list(self.outstanding.values())[self.at_once :] if not (item.twice or item.settled)]
+        return waiting[len(waiting) // 2 :]
+
+    def _forgotten(self) -> list[int]:
+        """When it has too many tasks, all but those that it needs, which it must forget."""
+        if self._bytes <= _MOST_BYTES:
+            return []
+        orders = {item.order.number: item.order for item in self.outstanding.values() if isinstance(item, Item)}
+        gone = self._tasks - orders.keys()
+        self._tasks -= gone
+        self._bytes = sum(len(self._encoded.encoded(order)) for order in orders.values())
+        return list(gone)
 
 
 class Dispatcher:
@@ -42,8 +148,8 @@ class Dispatcher:
         self._engine = engine
         self._setup = setup
         self._selector = selectors.DefaultSelector()
-        self._encoded = EncodedTasks()
-        self._workers: list[WorkerState] = []
+        self._encoded = _EncodedTasks()
+        self._workers: list[_WorkerState] = []
         self._ending: list[WorkerClient] = []
         self._failed_starts = 0
         self._failure = ""
@@ -154,11 +260,11 @@ class Dispatcher:
                 item.twice = True
             self._give(idle, waiting)
 
-    def _give(self, worker: WorkerState, items: list[Item | CallItem]) -> None:
+    def _give(self, worker: _WorkerState, items: list[Item | CallItem]) -> None:
         for message in worker.messages(items):
             self._send(worker, message)
 
-    def _send(self, worker: WorkerState, message: ToWorker) -> None:
+    def _send(self, worker: _WorkerState, message: ToWorker) -> None:
         worker.client.send(message)
         if worker.client.flush():
             self._selector.modify(worker.client.fileno(), _READ | _WRITE, worker)
@@ -172,7 +278,7 @@ class Dispatcher:
         """
         for key, events in self._selector.select(timeout_s):
             worker = key.data
-            if not isinstance(worker, WorkerState):
+            if not isinstance(worker, _WorkerState):
                 worker()
                 continue
             if worker not in self._workers:  # it was lost a moment ago
@@ -187,7 +293,7 @@ class Dispatcher:
             except WorkerLostError as error:
                 self._lost(worker, error)
 
-    def _take(self, worker: WorkerState, message: FromWorker) -> None:
+    def _take(self, worker: _WorkerState, message: FromWorker) -> None:
         if isinstance(message, Ready):
             self._answered(worker, message)
         elif isinstance(message, Done):
@@ -196,7 +302,7 @@ class Dispatcher:
             self._settled(item)
             item.on_result(unpickled(message.pickled), message.raised)
 
-    def _take_grades(self, worker: WorkerState, done: Done) -> None:
+    def _take_grades(self, worker: _WorkerState, done: Done) -> None:
         worker.answered(done.typical_s)
         items = [item for number in done.numbers if isinstance(item := worker.outstanding.pop(number), Item)]
         batch = Batch(items, done).without_settled()
@@ -204,7 +310,7 @@ class Dispatcher:
         for item in batch.items:
             self._settled(item)
 
-    def _lost(self, worker: WorkerState, error: WorkerLostError) -> None:
+    def _lost(self, worker: _WorkerState, error: WorkerLostError) -> None:
         """What it had is done again: alone, if it may be why the worker ended."""
         self._end(worker)
         left = self._left_by(worker)
@@ -220,7 +326,7 @@ class Dispatcher:
             else:
                 self._give_up(item, f"{error}, twice while it graded this")
 
-    def _left_by(self, ended: WorkerState) -> list[Item | CallItem]:
+    def _left_by(self, ended: _WorkerState) -> list[Item | CallItem]:
         """What it had and nobody else has."""
         others = {number for worker in self._workers for number in worker.outstanding}
         return [item for item in ended.outstanding.values() if not item.settled and item.number not in others]
@@ -261,7 +367,7 @@ class Dispatcher:
             except WorkerLostError as error:
                 self._start_failed(str(error))
                 break
-            worker = WorkerState(client, self._encoded)
+            worker = _WorkerState(client, self._encoded)
             self._workers.append(worker)
             self._selector.register(client.fileno(), _READ, worker)
             self._send(worker, self._setup)  # those that start together prove their sandboxes each, at the same time
@@ -275,7 +381,7 @@ class Dispatcher:
             return has
         return min(max(1, 2 * has), most)
 
-    def _answered(self, worker: WorkerState, ready: Ready) -> None:
+    def _answered(self, worker: _WorkerState, ready: Ready) -> None:
         if not ready.refusal:
             worker.ready = True
             worker.at_once = ready.workers
@@ -310,7 +416,7 @@ class Dispatcher:
         self._failure = why
         self._not_before = time.monotonic() + _PAUSE_S * 2 ** min(self._failed_starts, _DOUBLINGS)
 
-    def _end(self, worker: WorkerState) -> None:
+    def _end(self, worker: _WorkerState) -> None:
         """Ends one, with whatever it is doing."""
         self._workers.remove(worker)
         self._selector.unregister(worker.client.fileno())
