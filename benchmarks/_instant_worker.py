@@ -12,7 +12,7 @@ from functools import cache
 from evaluator.model import CaseResult, Grade, Kind, Rollout, Verdict
 from evaluator.runs.columns import columns_of
 from evaluator.sandbox import Settings, Way
-from evaluator.workers.messages import Done, Frames, Proof, Ready, Setup, Work, framed, packed, to_worker
+from evaluator.workers.messages import Done, Frames, Ready, Setup, ToWorker, Work, framed, packed
 from evaluator.workers.process_client import ProcessClient
 
 _LAYERS = ("userns", "pidns", "mntns", "netns", "ipcns", "rlimits", "seccomp", "landlock")
@@ -44,7 +44,7 @@ def main(descriptor: int) -> None:
     import socket
 
     connection = socket.socket(fileno=descriptor)
-    frames = Frames()
+    frames = Frames[ToWorker](ToWorker)
     code = "\n".join(f"line_{number} = int(input())" for number in range(30))
     rollout = Rollout(task_id="t", completion=code, sample_id="t#1", group="t", model="m")
 
@@ -52,13 +52,12 @@ def main(descriptor: int) -> None:
     def answer(count: int) -> Done:
         grades = [_grade(rollout)] * count
         columns = columns_of([rollout] * count, grades)
-        return Done([], packed(grades), {"passed": count}, 0.001 * count, 0.001, *columns)
+        return Done([], packed(grades), {"passed": count}, 0, 0.001, *columns)
 
     while data := connection.recv(1 << 20):
-        for body in frames.feed(data):
-            message = to_worker(body)
+        for message in frames.feed(data):
             if isinstance(message, Setup):
-                connection.sendall(framed(Ready(Proof(Settings(way=Way.NAMESPACES)))))
+                connection.sendall(framed(Ready((Settings(way=Way.NAMESPACES), ()))))
             elif isinstance(message, Work):
                 done = answer(len(message.jobs))
                 done.numbers = [job.number for job in message.jobs]

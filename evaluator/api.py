@@ -13,9 +13,9 @@ from evaluator.model import Grade, Kind, Rollout, Task
 from evaluator.options import Given, Options, options_of, with_preamble
 from evaluator.workers import grade_stream, pool
 from evaluator.workers.cached_grades import cache_settings
-from evaluator.workers.choice import EngineName, Place, engine_named, place_of
-from evaluator.workers.single import agrade_one, grade_one
-from evaluator.workers.slots import MACHINE_WIDE
+from evaluator.workers.engine import EngineName, Place
+from evaluator.workers.locks import MACHINE_WIDE
+from evaluator.workers.single import agrade_one, engine_for, grade_one
 from evaluator.workers.worker_count import WORKERS
 
 
@@ -192,7 +192,7 @@ def grade_all(
         ValueError: `workers` is negative. What `rollouts` raises while it is read is raised here too.
     """
     options = msgspec.structs.replace(options_of(options, given), cache=cache_settings(cache))
-    found_engine = engine_named(*place_of(engine, address, options), options, workers)
+    found_engine = engine_for(engine, address, options, workers)
     if options.preamble is not None:
         tasks = [with_preamble(task, options) for task in (tasks.values() if isinstance(tasks, Mapping) else tasks)]
     graded = grade_stream.grade_all(tasks, rollouts, options, workers=workers, engine=found_engine)

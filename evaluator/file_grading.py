@@ -10,19 +10,38 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, NamedTuple, Unpack
 
 import msgspec
 
 from evaluator.checkers import get_checker
-from evaluator.formats import FileLike, Files, OnProblem, Problem, dataset_hash
-from evaluator.formats.dataset import map_of, map_text
-from evaluator.formats.sources import resolve, source_names
-from evaluator.graders import get_grader, shown_cases
+from evaluator.formats import (
+    FileLike,
+    Files,
+    FormatError,
+    OnProblem,
+    Problem,
+    Source,
+    dataset_hash,
+    load_rollouts,
+    require_rows,
+)
+from evaluator.formats.dataset import (
+    Dataset,
+    dataset_reading,
+    load_dataset,
+    load_with_prompts,
+    map_of,
+    map_text,
+    rollouts_format,
+)
+from evaluator.formats.nemo_gym_files import tasks_file
+from evaluator.formats.sources import Extent, extent_after, resolve, same_files, source_names
+from evaluator.graders import get_grader, needs_tasks, shown_cases
 from evaluator.graders.spec import anchored
-from evaluator.grading_inputs import Inputs, Reading
-from evaluator.model import Grade
+from evaluator.model import Grade, Rollout
 from evaluator.options import Given, Options, Settings, options_of, with_preamble
 from evaluator.runs.files import RunError, default_run, is_run, read_manifest
 from evaluator.runs.resuming import Remaining, chosen_again, folder_from
@@ -31,9 +50,9 @@ from evaluator.sandbox import SandboxUnavailable, python_version
 from evaluator.version import VERSION
 from evaluator.workers.batches import Batch
 from evaluator.workers.cached_grades import cache_settings
-from evaluator.workers.choice import EngineName, engine_named, place_of
-from evaluator.workers.engine import EngineError
+from evaluator.workers.engine import EngineError, EngineName
 from evaluator.workers.grade_stream import grade_batches
+from evaluator.workers.single import engine_for
 
 if TYPE_CHECKING:
     from evaluator.runs.writing import RunWriter
@@ -137,7 +156,7 @@ def grade_file(
     if earlier is not None and not dataset_format and not dataset_map:
         dataset_format, dataset_map = earlier.dataset_format, map_of(earlier.dataset_map)
     options = _settled(options_of(options, given), earlier, cache, reads=only is None)
-    inputs = Inputs(files, dataset, Reading(format, field_map), Reading(dataset_format, dataset_map), options.grader)
+    inputs = _Inputs(files, dataset, _Reading(format, field_map), _Reading(dataset_format, dataset_map), options.grader)
     extent, grown = inputs.extent(earlier)
     manifest = Manifest(
         dataset=str(dataset or source_names(inputs.tasks)[0]),
@@ -165,7 +184,7 @@ def grade_file(
     tasks = [with_preamble(task, options) for task in data.tasks]
     found = inputs.read_rollouts(data, limit, bad_lines.add)
     again = chosen_again(run, only) if only else None
-    found_engine = engine_named(*place_of(engine, address, options), options, workers)
+    found_engine = engine_for(engine, address, options, workers)
     writer = RunWriter.create(run, manifest, resume=resume or bool(only), grown=grown)
     bad_lines.manifest = writer.manifest  # of a resumed run, the one that is there
     stop = stop or threading.Event()
@@ -206,6 +225,77 @@ def _write(
             for grade in batch.grades:
                 on_grade(grade)
     return graded, cached
+
+
+class _Reading(NamedTuple):
+    """How a file is read; see `load_rollouts`."""
+
+    format: str | None
+    field_map: Mapping[str, str] | None
+
+
+class _Inputs:
+    """The two files of a grading, and how they are read: rollouts, and the tasks that decide about them."""
+
+    def __init__(
+        self,
+        rollouts: list[Source],
+        dataset: FileLike | None,
+        how: _Reading,
+        how_dataset: _Reading,
+        grader: str | None,
+    ) -> None:
+        """Raises `FormatError` if there are no tasks for the rollouts."""
+        self.rollouts = rollouts
+        self.how = how
+        self.how_dataset = how_dataset
+        self._needs_tasks = needs_tasks(grader)
+        self.tasks = self._dataset_files(dataset)
+
+    def extent(self, earlier: Manifest | None) -> tuple[Extent | None, bool]:
+        """What there is of rollouts that are the dataset too; and whether the run's tasks may be more than before.
+
+        Raises `FormatError` if the rollouts are the dataset, and are not those of before with perhaps more at their
+        end.
+        """
+        if not same_files(self.tasks, self.rollouts):
+            is_same = earlier is not None and dataset_hash(self.tasks) == earlier.dataset_hash
+            return None, is_same and not self._needs_tasks
+        size = earlier.dataset_bytes if earlier is not None else None
+        before = Extent(size, earlier.dataset_hash) if earlier is not None and size else Extent(0, "")
+        return extent_after(self.rollouts, before), size is not None
+
+    def read_tasks(self, on_problem: OnProblem) -> Dataset:
+        name, names = dataset_reading(self.tasks[0], self.how_dataset, self.how)
+        if self._needs_tasks:
+            return load_dataset(self.tasks, name, field_map=names, on_problem=on_problem)
+        return load_with_prompts(
+            self.rollouts,
+            self.tasks,
+            rollouts_format=self._rollouts_format,
+            dataset_format=name,
+            field_map=self.how.field_map,
+            dataset_map=names,
+        )
+
+    def read_rollouts(self, data: Dataset, limit: int | None, on_problem: OnProblem) -> Iterator[Rollout]:
+        """The first so many. Raises `FormatError` if there is no usable row."""
+        found = load_rollouts(self.rollouts, self._rollouts_format, field_map=self.how.field_map, on_problem=on_problem)
+        return islice(data.named(require_rows(found, self.rollouts)), limit)
+
+    @property
+    def _rollouts_format(self) -> str | None:
+        return rollouts_format(self.how.format, self.how_dataset.format)
+
+    def _dataset_files(self, dataset: FileLike | None) -> list[Source]:
+        """The rollouts again where these alone are graded, by what they came with."""
+        if dataset is not None:
+            return resolve(dataset)
+        files = self.rollouts
+        found = tasks_file(files[0].path, self.how.format) if len(files) == 1 else None
+        if found is None and self._needs_tasks:
+            raise FormatError(f"{files[0]}: has no tests: name the dataset with its tasks as well")
+        return files if found is None or found == files[0].path else resolve(found)
 
 
 @contextmanager

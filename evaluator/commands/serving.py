@@ -102,7 +102,7 @@ def _nemo_gym(options: ServerOptions) -> _Server:
 
 
 def _grades(options: ServerOptions) -> _Server:
-    from evaluator.interop import grades_server
+    from evaluator.workers.server import application as grades_server
 
     token = None
     if options.token_file is not None:

@@ -64,22 +64,35 @@ def cache_settings(cache: bool | str | Path | None, *, reads: bool = True) -> Ca
 
 
 class CachedGrades:
-    """A worker's access to the cache. For one thread at a time."""
+    """A worker's access to the cache. For one thread at a time. Tasks must not change meanwhile."""
 
     def __init__(self, options: Options, settings: CacheSettings) -> None:
-        self._keys = Keys(options)
+        self._options = replace(options, cache=None)
         self._reads = settings.reads
         self._cache = GradeCache(Path(settings.folder), most_bytes=settings.most_bytes, run=settings.run)
         self._layers: tuple[str, ...] = ()
         """Those in the last key."""
+        self._run: tuple[object, bytes] | None = None
+        self._tasks: OrderedDict[int, tuple[Task, bytes]] = OrderedDict()
 
     def key(self, task: Task, rollout: Rollout, grader: Grader, sandbox: Sandbox) -> bytes | None:
-        """None for a grade that is not kept. Raises `SandboxUnavailable` and `FaultError`: its layers are proved."""
+        """None for a grade that must not be kept, or of which something can't be digested.
+
+        Raises `SandboxUnavailable` and `FaultError`: the sandbox's layers are proved.
+        """
         if grader.kept_by is None or not grader.runs_code:
             return None
         sandbox.require_proof()
         self._layers = sandbox.layers
-        return self._keys.key(task, rollout, grader, sandbox)
+        try:
+            more = _json(grader.kept_by(task, rollout))
+            parts = (self._of_run(sandbox), self._of_task(task), more, str(rollout.kind).encode())
+            completion = rollout.completion.encode("utf-8", "surrogatepass")
+        except (OSError, TypeError, ValueError, RecursionError):
+            return None
+        digest = hashlib.blake2b(b"".join(map(_digest, parts)), digest_size=KEY_BYTES)
+        digest.update(completion)
+        return digest.digest()
 
     def get(self, key: bytes, rollout: Rollout) -> Grade | None:
         """The grade with this key, as this rollout's."""
@@ -96,43 +109,6 @@ class CachedGrades:
     def close(self) -> None:
         """Writes what is not yet written."""
         self._cache.close()
-
-
-def _will_be_the_same(grade: Grade) -> bool:
-    verdicts = {grade.verdict, *(case.verdict for case in grade.cases), *(part.verdict for part in grade.components)}
-    return (
-        grade.reward is not None
-        and grade.disagreement is None
-        and verdicts.isdisjoint(_MAY_CHANGE)
-        and all(flag.word != _CHANGED for flag in grade.flags)
-        and all(_KILLED not in (case.error_message or "") for case in grade.cases)  # perhaps by the machine
-    )
-
-
-class Keys:
-    """The keys of one run. Tasks must not change meanwhile."""
-
-    def __init__(self, options: Options) -> None:
-        self._options = msgspec.structs.replace(options, cache=None)
-        self._run: tuple[object, bytes] | None = None
-        self._tasks: OrderedDict[int, tuple[Task, bytes]] = OrderedDict()
-
-    def key(self, task: Task, rollout: Rollout, grader: Grader, sandbox: Sandbox) -> bytes | None:
-        """None for a grade that must not be kept, or of which something can't be digested.
-
-        The sandbox's layers must be proved.
-        """
-        if grader.kept_by is None or not grader.runs_code:
-            return None
-        try:
-            more = _json(grader.kept_by(task, rollout))
-            parts = (self._of_run(sandbox), self._of_task(task), more, str(rollout.kind).encode())
-            completion = rollout.completion.encode("utf-8", "surrogatepass")
-        except (OSError, TypeError, ValueError, RecursionError):
-            return None
-        digest = hashlib.blake2b(b"".join(map(_digest, parts)), digest_size=KEY_BYTES)
-        digest.update(completion)
-        return digest.digest()
 
     def _of_run(self, sandbox: Sandbox) -> bytes:
         which = (sandbox.settings, sandbox.layers)
@@ -159,6 +135,17 @@ class Keys:
         if len(self._tasks) > _REMEMBERED:
             self._tasks.popitem(last=False)
         return digest
+
+
+def _will_be_the_same(grade: Grade) -> bool:
+    verdicts = {grade.verdict, *(case.verdict for case in grade.cases), *(part.verdict for part in grade.components)}
+    return (
+        grade.reward is not None
+        and grade.disagreement is None
+        and verdicts.isdisjoint(_MAY_CHANGE)
+        and all(flag.word != _CHANGED for flag in grade.flags)
+        and all(_KILLED not in (case.error_message or "") for case in grade.cases)  # perhaps by the machine
+    )
 
 
 @cache

@@ -1,26 +1,29 @@
 """Where grading runs, as the dispatcher sees it: an engine starts workers, and a client stands for each of them.
 
 A worker grades one rollout after the other with a sandbox of its own: a process of this machine (`process_client`), or
-several of them behind one client on a machine of a Ray cluster (`ray.client`) or at a server (`server.client`).
+several of them behind one client at a server, or on a machine of a Ray cluster (`server.client`).
 Client and worker exchange messages (`messages`):
 
-1. The worker gets a `Setup` and answers `Ready`. Until then it gets no work. If `Ready.reason` says that it has no
+1. The worker gets a `Setup` and answers `Ready`. Until then it gets no work. If `Ready.refusal` says that it has no
    sandbox, it is closed; if no worker has one, the run ends with `SandboxUnavailable` before anything was graded.
 2. It gets `Work` and answers `Done`. It may answer several rollouts in one `Done`, and answers each exactly once, in
    any order. A process of this machine also gets `Call` and answers `Returned`.
-3. It may get `Stay`, if the engine has named its machine's cores.
-4. What nobody wants any more is dropped; a worker that can't drop a rollout is ended, and replaced.
-5. When it is lost, for whichever reason, `receive` raises `WorkerLostError`. Its rollouts are graded again. If one of
+3. What nobody wants any more is dropped; a worker that can't drop a rollout is ended, and replaced.
+4. When it is lost, for whichever reason, `receive` raises `WorkerLostError`. Its rollouts are graded again. If one of
    them may be why (`suspicious`), each is given to a worker alone, and one that costs a second worker is a
    `sandbox_error`.
 """
 
 from __future__ import annotations
 
+import contextlib
+import os
 from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from typing import Final, Literal, NamedTuple, Protocol
 
 from evaluator.workers.messages import FromWorker, ToWorker
+
+EngineName = Literal["local", "ray", "server"]
 
 
 class EngineError(Exception):
@@ -77,3 +80,30 @@ class Engine(NamedTuple):
     """The cores of the machine, if each is to have a worker of its own."""
     is_full: Callable[[], bool] | None = None
     """Whether other processes leave no room for one more worker now; None: there are no others."""
+
+
+class Place(NamedTuple):
+    """Where completions run."""
+
+    engine: EngineName = "local"
+    address: str | None = None
+
+
+HERE: Final = Place()
+
+
+class Bell:
+    """A descriptor that can be read from once it was rung, from any thread: it wakes whoever waits for it."""
+
+    def __init__(self) -> None:
+        self.descriptor: Final = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
+
+    def ring(self) -> None:
+        os.eventfd_write(self.descriptor, 1)
+
+    def silence(self) -> None:
+        with contextlib.suppress(BlockingIOError):
+            os.eventfd_read(self.descriptor)
+
+    def __del__(self) -> None:  # not before the last call that rings it
+        os.close(self.descriptor)

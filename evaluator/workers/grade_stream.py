@@ -1,14 +1,16 @@
 """Grades a stream of rollouts: reads a few ahead of the workers, and gives the grades as they arrive.
 
-What runs code goes to the engine's workers (`dispatcher`), the rest to threads of the caller (`inline`). Equal
-completions are graded once (`duplicates`).
+What runs code goes to the engine's workers (`dispatcher`), the rest to threads of the caller. Equal completions are
+graded once.
 """
 
 from __future__ import annotations
 
 import itertools
+import queue
 import threading
-from collections import Counter
+import time
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from typing import Final
@@ -18,22 +20,19 @@ import msgspec
 from evaluator.graders import Grader, grader_or_refusal, needs_tasks
 from evaluator.model import Mode, Rollout, Task
 from evaluator.options import Options
-from evaluator.workers.batches import Batch, Graded, Item
-from evaluator.workers.choice import engine_named
+from evaluator.workers.batches import Batch, Duplicates, Graded, Item, Order
 from evaluator.workers.dispatcher import Dispatcher
-from evaluator.workers.duplicates import Duplicates
-from evaluator.workers.engine import Engine
-from evaluator.workers.inline import InlineWorkers
+from evaluator.workers.engine import Bell, Engine
 from evaluator.workers.messages import Setup
-from evaluator.workers.task_cache import Order
+from evaluator.workers.process_client import local_engine
 from evaluator.workers.worker import Worker
 from evaluator.workers.worker_count import cores
-
-__all__ = ["Batch", "Graded", "grade_all", "grade_batches"]
 
 _LINGER_S: Final = 0.25
 _WAIT_S: Final = 0.2
 _MOST_READY: Final = 64
+_PATIENCE_S: Final = 0.3
+_WAITING_PER_THREAD: Final = 8
 
 
 def grade_all(
@@ -89,7 +88,7 @@ def grade_batches(
     by_id = tasks if isinstance(tasks, Mapping) else {task.task_id: task for task in tasks}
     options = options or Options()
     setup = Setup(options.sandbox, columns=columns, linger_s=linger_s)
-    dispatcher = Dispatcher(engine or engine_named("local", None, options, workers), setup)
+    dispatcher = Dispatcher(engine or local_engine(workers), setup)
     stream = _Stream(by_id, options, workers, dispatcher)
     return stream.batches(_named(rollouts), stop or threading.Event(), on_wait)
 
@@ -208,3 +207,65 @@ class _Stream:
             self._dispatcher.add(item)
         else:
             self._inline.add(item)
+
+
+class InlineWorkers:
+    """Threads for tasks whose grading runs no code: as many as may wait for others (a judge) at once.
+
+    They are started with the first rollout; close them.
+    """
+
+    def __init__(self, options: Options, threads: int) -> None:
+        self._options = options
+        self._count = threads
+        self._threads: list[threading.Thread] = []
+        self._waiting: queue.SimpleQueue[Item | None] = queue.SimpleQueue()
+        self._done: deque[Batch | BaseException] = deque()
+        self.bell = Bell()
+        """Rings when there are grades."""
+        self._ending = False
+        self.pending = 0
+
+    @property
+    def has_room(self) -> bool:
+        return self.pending < _WAITING_PER_THREAD * self._count
+
+    def add(self, item: Item) -> None:
+        """A rollout to be graded."""
+        self.pending += 1
+        self._waiting.put(item)
+        if len(self._threads) < min(self._count, self.pending):
+            self._threads.append(threading.Thread(target=self._work, daemon=True))
+            self._threads[-1].start()
+
+    def finished(self) -> list[Batch]:
+        """The grades that are there. Raises what a thread could not handle."""
+        found: list[Batch] = []
+        while self._done:
+            done = self._done.popleft()
+            if isinstance(done, BaseException):
+                raise done
+            self.pending -= len(done)
+            found.append(done)
+        return found
+
+    def close(self) -> None:
+        """Ends the threads; one that is in the middle of a rollout ends after it, for which nobody waits long."""
+        self._ending = True
+        for _ in self._threads:
+            self._waiting.put(None)
+        end = time.monotonic() + _PATIENCE_S
+        for thread in self._threads:
+            thread.join(max(0.0, end - time.monotonic()))
+
+    def _work(self) -> None:
+        worker = Worker(self._options)
+        while (item := self._waiting.get()) is not None and not self._ending:
+            try:
+                self._tell(Batch([item], [worker.grade(item.order.task, item.rollout)]))
+            except BaseException as error:
+                self._tell(error)
+
+    def _tell(self, done: Batch | BaseException) -> None:
+        self._done.append(done)
+        self.bell.ring()

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
-from typing import Final, Protocol, TypeVar
+from typing import Final, TypeVar
 
 from evaluator.sandbox import FaultError
 
@@ -23,20 +23,14 @@ Result = TypeVar("Result")
 STOPPED: Final = "stopped: nobody waits for the result any more"
 
 
-class Abortable(Protocol):
-    """What does the work: a sandbox, or calls of worker processes."""
-
-    def abort(self) -> None:
-        """Called from another thread: ends it, so that the thread that waits for it gets `FaultError`."""
-
-
 class Stop:
     """For one piece of work, in one thread. `request` is safe from any thread, before, during and after it."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._requested = False
-        self._doing: Abortable | None = None
+        self._abort: Callable[[], object] | None = None
+        """Ends what does the work, so that the thread that waits for it gets `FaultError`."""
 
     def during(self, work: Callable[[], Result]) -> Result:
         """What the work returns or raises; `FaultError` if it is stopped."""
@@ -50,32 +44,32 @@ class Stop:
         """Ends what does the work, if anything does yet, and gives it nothing else."""
         with self._lock:
             self._requested = True
-            if self._doing is not None:
-                self._doing.abort()
+            if self._abort is not None:
+                self._abort()
 
-    def set_doing(self, doing: Abortable | None) -> None:
-        """What does the work from here on; None: nothing that could be ended. Raises `FaultError` after `request`."""
+    def set_abort(self, abort: Callable[[], object] | None) -> None:
+        """What ends the work from here on; None: nothing could. Raises `FaultError` after `request`."""
         with self._lock:
-            if self._requested and doing is not None:
+            if self._requested and abort is not None:
                 raise FaultError(STOPPED)
-            self._doing = doing
+            self._abort = abort
 
 
 _current: ContextVar[Stop | None] = ContextVar("current_stop", default=None)
 
 
 @contextmanager
-def stoppable(doing: Abortable) -> Iterator[None]:
-    """Inside, stopping this thread's work aborts what does it. Raises `FaultError`."""
+def stoppable(abort: Callable[[], object]) -> Iterator[None]:
+    """Inside, stopping this thread's work calls this from another thread. Raises `FaultError`."""
     stop = _current.get()
     if stop is None:
         yield
         return
-    stop.set_doing(doing)
+    stop.set_abort(abort)
     try:
         yield
     finally:
-        stop.set_doing(None)
+        stop.set_abort(None)
 
 
 def shielded(work: Callable[[], Result]) -> Result:

@@ -8,8 +8,6 @@ hold, pickle. Both ends are ours: nothing here was written by a completion.
     Setup: how to grade (first, once)                Ready: its sandbox stands, or why not
     Work: rollouts, and the tasks they need first    Done: the grades of some of them
     Call: a function to call with its sandbox        Returned: what it returned or raised
-    Stay: on one core from here on
-    Drop: a rollout that nobody wants any more
 """
 
 from __future__ import annotations
@@ -17,25 +15,21 @@ from __future__ import annotations
 import pickle
 import struct
 import sys
-from collections.abc import Callable, Iterator
-from typing import Final, TypeVar
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any, Final, Generic, TypeVar
 
 import msgspec
 
-from evaluator.model import Grade, Rollout, Task
-from evaluator.options import Options
+from evaluator.model import Grade, Rollout
 from evaluator.sandbox import Settings
-from evaluator.stages import Stage
 
 _HEAD: Final = struct.Struct("<I")
 _PACKED, _PICKLED = b"m", b"p"
 
 
-class Proof(msgspec.Struct, frozen=True):
-    """What one sandbox of this machine proved, so that the next ones need not: see `Sandbox.proof`."""
-
-    settings: Settings
-    unproved: tuple[str, ...] = ()
+Proof = tuple[Settings, tuple[str, ...]]
+"""What one sandbox of this machine proved, so that the next ones need not: see `Sandbox.proof`."""
 
 
 class Setup(msgspec.Struct, tag=True, array_like=True):
@@ -49,15 +43,7 @@ class Setup(msgspec.Struct, tag=True, array_like=True):
     linger_s: float = 0.0
     """How long a grade may wait for others that go back with it, while there is more to do."""
     machine_wide: bool = False
-    """Whether a completion waits for a slot of those that all processes of this user share: see `slots`."""
-
-
-class Shipped(msgspec.Struct, array_like=True):
-    """A task with the options for its rollouts. A worker keeps it under a number until `Work.forget` has that."""
-
-    number: int
-    pickled: bytes
-    """A pickled `(Task, Options)`."""
+    """Whether a completion waits for a slot of those that all processes of this user share: see `locks.Slot`."""
 
 
 class Job(msgspec.Struct, array_like=True):
@@ -74,11 +60,10 @@ class Work(msgspec.Struct, tag=True, array_like=True):
     """Rollouts to grade, one after the other, after those sent before."""
 
     jobs: list[Job]
-    tasks: list[Shipped] = []
+    tasks: dict[int, bytes] = {}
+    """Pickled `(Task, Options)`, by number. A worker keeps them."""
     forget: list[int] = []
     """Numbers of tasks that no rollout from here on needs."""
-    measure: bool = False
-    """Whether `Done.spent` is wanted."""
 
 
 class Call(msgspec.Struct, tag=True, array_like=True):
@@ -86,31 +71,15 @@ class Call(msgspec.Struct, tag=True, array_like=True):
 
     number: int
     pickled: bytes
-    """A pickled `(function, arguments, Options)`; the function is a module's own."""
-
-
-class Stay(msgspec.Struct, tag=True, array_like=True):
-    """Has it stay on one core of its machine, on which no other worker stays."""
-
-    core: int
-
-
-class Drop(msgspec.Struct, tag=True, array_like=True):
-    """Has a machine of a cluster stop grading a rollout; what it answers for it says nothing."""
-
-    number: int
+    """`(function, arguments, Options)`; the function is a module's own."""
 
 
 class Ready(msgspec.Struct, tag=True, array_like=True):
-    """A worker's sandbox stands. Or it does not: `reason` says why, and `mend` what would help."""
+    """A worker's sandbox stands, or does not, which may also turn out later: then it has ended."""
 
     proof: Proof | None = None
-    reason: str = ""
-    mend: str = ""
-    bad_interpreter: bool = False
-    """Whether `reason` is an `InterpreterError`."""
-    unfit: bool = False
-    """Whether `reason` is not about the sandbox: its grades would be others."""
+    refusal: bytes = b""
+    """Why it does not: a pickled exception."""
     workers: int = 1
     """How many rollouts it grades at once."""
 
@@ -125,16 +94,11 @@ class Done(msgspec.Struct, tag=True, array_like=True):
     """How many of each."""
     cached: int
     """How many are from the cache of grades."""
-    seconds: float
-    """Spent on them."""
     typical_s: float
-    """Their geometric mean of seconds: one slow completion hardly moves it. 0: it is not known."""
+    """Their geometric mean of seconds: one slow completion hardly moves it."""
     rollout_columns: bytes = b""
     case_columns: bytes = b""
     """With `Setup.columns`: see `evaluator.runs.columns`."""
-    spent: dict[Stage, float] = {}
-    no_sandbox: bool = False
-    """Whether no sandbox could be started for it. Others may be able to; it has one number then."""
 
 
 class Returned(msgspec.Struct, tag=True, array_like=True):
@@ -146,13 +110,11 @@ class Returned(msgspec.Struct, tag=True, array_like=True):
     raised: bool = False
 
 
-ToWorker = Setup | Work | Call | Stay | Drop
+ToWorker = Setup | Work | Call
 FromWorker = Ready | Done | Returned
 
 _DEEPEST: Final = 5_000
 _encode: Final = msgspec.msgpack.Encoder().encode
-_to_worker: Final = msgspec.msgpack.Decoder[ToWorker](ToWorker)
-_from_worker: Final = msgspec.msgpack.Decoder[FromWorker](FromWorker)
 _grades: Final = msgspec.msgpack.Decoder(list[Grade])
 _Message = TypeVar("_Message")
 
@@ -162,34 +124,28 @@ def packed(message: object) -> bytes:
     try:
         return _PACKED + _encode(message)
     except (UnicodeEncodeError, OverflowError, TypeError, RecursionError):  # rare, so only handled after it happens
-        return _PICKLED + _pickled(message)
+        return _PICKLED + pickled(message)
 
 
-def _pickled(message: object) -> bytes:
+def pickled(value: object) -> bytes:
+    """Raises what pickling it raises."""
     before = sys.getrecursionlimit()
     sys.setrecursionlimit(max(before, _DEEPEST))  # what could be read as JSON is nested less deeply than that
     try:
-        return pickle.dumps(message, 5)
+        return pickle.dumps(value, 5)
     finally:
         sys.setrecursionlimit(before)
 
 
-def to_worker(body: bytes) -> ToWorker:
-    """The message in a frame."""
-    message: ToWorker = _unpacked(body, _to_worker)
-    return message
-
-
-def from_worker(body: bytes) -> FromWorker:
-    """The message in a frame."""
-    message: FromWorker = _unpacked(body, _from_worker)
-    return message
+def unpickled(data: bytes | memoryview) -> Any:
+    """What a process of our own has pickled."""
+    return pickle.loads(data)  # noqa: S301
 
 
 def _unpacked(body: bytes, decoder: msgspec.msgpack.Decoder[_Message]) -> _Message:
     view = memoryview(body)
     if view[:1] == _PICKLED:
-        message: _Message = pickle.loads(view[1:])  # noqa: S301 - from a process of our own
+        message: _Message = unpickled(view[1:])
         return message
     return decoder.decode(view[1:])
 
@@ -199,37 +155,10 @@ def grades_in(encoded: bytes) -> list[Grade]:
     return _unpacked(encoded, _grades)
 
 
-def shipped(number: int, task: Task, options: Options) -> Shipped:
-    """A task for workers."""
-    return Shipped(number, pickle.dumps((task, options), 5))
-
-
-def task_in(shipped: Shipped) -> tuple[Task, Options]:
-    """The task and the options."""
-    task, options = pickle.loads(shipped.pickled)  # noqa: S301 - from a process of our own
-    return task, options
-
-
-def pickled_call(function: Callable[..., object], arguments: tuple[object, ...], options: Options) -> bytes:
-    """For a `Call`. Raises what pickling the arguments raises."""
-    return _pickled((function, arguments, options))
-
-
-def call_in(call: Call) -> tuple[Callable[..., object], tuple[object, ...], Options]:
-    """The function, its arguments and the options."""
-    function, arguments, options = pickle.loads(call.pickled)  # noqa: S301 - from a process of our own
-    return function, arguments, options
-
-
-def returned(number: int, result: object, *, raised: bool = False) -> Returned:
-    """What a call returned or raised."""
-    return Returned(number, _pickled(result), raised)
-
-
-def result_in(returned: Returned) -> object:
-    """The result, or the exception."""
-    result: object = pickle.loads(returned.pickled)  # noqa: S301 - from a process of our own
-    return result
+def done_of(numbers: list[int], grades: list[Grade], typical_s: float) -> Done:
+    """The message with these grades, without columns."""
+    verdicts = Counter(grade.verdict.value for grade in grades)
+    return Done(numbers, packed(grades), verdicts, sum(grade.cached for grade in grades), typical_s)
 
 
 def framed(message: object) -> bytes:
@@ -238,14 +167,16 @@ def framed(message: object) -> bytes:
     return _HEAD.pack(len(body)) + body
 
 
-class Frames:
+class Frames(Generic[_Message]):
     """Cuts what arrives over a socket into messages."""
 
-    def __init__(self) -> None:
+    def __init__(self, of: Any) -> None:
+        """`of`: `ToWorker` or `FromWorker`."""
+        self._decoder: msgspec.msgpack.Decoder[_Message] = msgspec.msgpack.Decoder(of)
         self._arrived = bytearray()
 
-    def feed(self, data: bytes) -> Iterator[bytes]:
-        """The bodies that are complete now; `to_worker` or `from_worker` reads them."""
+    def feed(self, data: bytes) -> Iterator[_Message]:
+        """The messages that are complete now."""
         arrived = self._arrived
         arrived += data
         start = 0
@@ -253,6 +184,6 @@ class Frames:
             end = start + _HEAD.size + _HEAD.unpack_from(arrived, start)[0]
             if len(arrived) < end:
                 break
-            yield bytes(memoryview(arrived)[start + _HEAD.size : end])
+            yield _unpacked(bytes(memoryview(arrived)[start + _HEAD.size : end]), self._decoder)
             start = end
         del arrived[:start]

@@ -9,6 +9,7 @@ import atexit
 import contextlib
 import copy
 import itertools
+import operator
 import os
 import select
 import threading
@@ -16,22 +17,21 @@ from collections import OrderedDict, deque
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import closing
-from typing import Any, Final, Generic, NamedTuple, TypeVar
+from typing import Any, Final, TypeVar
 
 import msgspec
 
+from evaluator.graders import Bench
 from evaluator.model import Grade, Rollout, Task
-from evaluator.options import Options
-from evaluator.sandbox import FaultError, Settings
-from evaluator.stages import Stage
-from evaluator.workers.batches import CallItem, Item
-from evaluator.workers.bell import Bell
-from evaluator.workers.choice import EngineName, engine_named
+from evaluator.options import Options, Settings
+from evaluator.sandbox import FaultError
+from evaluator.workers.batches import CallItem, Item, Order
 from evaluator.workers.dispatcher import Dispatcher
+from evaluator.workers.engine import HERE, Bell, Engine, Place
 from evaluator.workers.interrupts import STOPPED
-from evaluator.workers.messages import Setup, pickled_call
-from evaluator.workers.slots import Slot, is_machine_wide
-from evaluator.workers.task_cache import Order
+from evaluator.workers.locks import Slot, is_machine_wide
+from evaluator.workers.messages import Setup, pickled
+from evaluator.workers.process_client import local_engine
 
 Result = TypeVar("Result")
 
@@ -39,41 +39,44 @@ _IDLE_S: Final = 60.0
 _REMEMBERED: Final = 1024
 
 
-class Answer(NamedTuple):
-    """A grade, and the seconds by stage if they were asked for."""
-
-    grade: Grade
-    spent: dict[Stage, float]
-
-
-class Pending(Generic[Result]):
+class Pending(Future[Result]):
     """Something that somebody waits for: a grade, or what a function returns."""
 
-    def __init__(self, pool: Pool, item: Item | CallItem, *, measure: bool = False) -> None:
-        self.future: Future[Result] = Future()
-        self.item = item
-        self.measure = measure
+    def __init__(self, pool: Pool) -> None:
+        super().__init__()
+        self.item: Item | CallItem
         self._pool = pool
 
     def abort(self) -> None:
         """Ends it: whoever still waits gets `FaultError`. Safe from any thread, at any time."""
         self._pool.drop(self)
 
-    def settle(self, result: Any, *, raised: bool = False) -> None:
+    async def awaited(self) -> Result:
+        """What it gives. It is given up if the coroutine is cancelled."""
+        import asyncio  # a third of what importing this package would cost
+
+        try:
+            return await asyncio.wrap_future(self)
+        except asyncio.CancelledError:
+            self.abort()
+            raise
+
+    def settle(self, result: Any, raised: bool = False) -> None:
         """Gives the result, or an exception, to whoever waits."""
         with contextlib.suppress(Exception):  # it was cancelled meanwhile
             if raised:
-                self.future.set_exception(result)
+                self.set_exception(result)
             else:
-                self.future.set_result(result)
+                self.set_result(result)
 
 
 class Pool:
     """The workers for one kind of sandbox. Safe from all threads."""
 
-    def __init__(self, engine: EngineName, address: str | None, options: Options) -> None:
-        """Of `options`, the sandbox and the grader's file count."""
-        self._engine = engine, address, options
+    def __init__(self, engine: Callable[[], Engine], settings: Settings) -> None:
+        """`engine`: makes what starts them. It is called again when all were lost."""
+        self._engine = engine
+        self._settings = settings
         self._lock = threading.Lock()
         self._arrived: deque[Pending[Any]] = deque()
         self._dropped: deque[Pending[Any]] = deque()
@@ -84,24 +87,28 @@ class Pool:
         self._ended = False
         self._thread: threading.Thread | None = None
 
-    def grade(self, task: Task, rollout: Rollout, options: Options, *, measure: bool = False) -> Pending[Answer]:
-        """Has a rollout graded. The future has the answer, or what `grade` raises."""
+    def grade(self, task: Task, rollout: Rollout, options: Options) -> Pending[Grade]:
+        """Has a rollout graded. The future has the grade, or what the workers' start raises."""
+        call: Pending[Grade] = Pending(self)
         with self._lock:
-            order = self._orders.order(task, options)
-        call: Pending[Answer] = Pending(self, Item(0, rollout, order), measure=measure)
+            call.item = Item(0, rollout, self._orders.order(task, options))
         self._begin(call)
         return call
 
     def call(self, function: Callable[..., Result], arguments: tuple[object, ...], options: Options) -> Pending[Result]:
         """Has a module's function called by a worker, with the worker's `Bench` before the arguments."""
-        item = CallItem(pickled_call(function, arguments, options), lambda *result: self._returned(item, *result))
-        call: Pending[Result] = Pending(self, item)
+        call: Pending[Result] = Pending(self)
+        call.item = CallItem(pickled((function, arguments, options)), lambda *result: self._settle(call.item, *result))
         self._begin(call)
         return call
 
+    def warm_up(self) -> Pending[None]:
+        """Starts a worker, so that callers fail early: it raises `SandboxUnavailable` if there is no sandbox."""
+        return self.call(_nothing, (), Options(sandbox=self._settings))
+
     def drop(self, call: Pending[Any]) -> None:
         """Nobody waits for it any more."""
-        if call.future.cancelled() or not call.future.done():
+        if call.cancelled() or not call.done():
             self._dropped.append(call)
             self._bell.ring()
 
@@ -143,15 +150,13 @@ class Pool:
         self._fail(FaultError(STOPPED))
 
     def _dispatcher(self) -> Dispatcher:
-        engine, address, options = self._engine
-        found = engine_named(engine, address, options, None)
+        engine = self._engine()._replace(cores=())  # other processes' pools would take the same ones
         atexit.unregister(close)
         atexit.register(close)  # again, so that it comes before what the engine has registered: Ray ends its own there
         machine_wide = is_machine_wide()
-        is_full = Slot().is_full if machine_wide and found.same_machine else None
-        # Other processes have such workers too, each of which would take the first cores.
-        found = found._replace(cores=(), is_full=is_full)
-        return Dispatcher(found, Setup(options.sandbox, machine_wide=machine_wide))
+        if machine_wide and engine.same_machine:
+            engine = engine._replace(is_full=Slot().is_full)
+        return Dispatcher(engine, Setup(self._settings, machine_wide=machine_wide))
 
     def _exchange(self, dispatcher: Dispatcher) -> None:
         while self._dropped:
@@ -161,18 +166,17 @@ class Pool:
             call.settle(FaultError(STOPPED), raised=True)
         while self._arrived and dispatcher.has_room:
             call = self._arrived.popleft()
-            if not call.future.done():
+            if not call.done():
                 self._under_way[id(call.item)] = call
                 dispatcher.add(call.item)
-        dispatcher.measure = any(call.measure for call in self._under_way.values())
         for batch in dispatcher.wait(_IDLE_S):
             for item, grade in zip(batch.items, batch.grades, strict=True):
-                self._returned(item, Answer(grade, batch.spent))
+                self._settle(item, grade)
 
-    def _returned(self, item: Item | CallItem, result: object, raised: bool = False) -> None:
+    def _settle(self, item: Item | CallItem, result: object, raised: bool = False) -> None:
         call = self._under_way.pop(id(item), None)
         if call is not None:
-            call.settle(result, raised=raised)
+            call.settle(result, raised)
 
     def _fail(self, error: BaseException) -> None:
         """All who wait get the error."""
@@ -182,6 +186,10 @@ class Pool:
             self._under_way.clear()
         for call in calls:
             call.settle(error, raised=True)
+
+
+def _nothing(bench: Bench) -> None:
+    """Does nothing: that a worker calls it shows that it has a sandbox."""
 
 
 class _Orders:
@@ -196,7 +204,7 @@ class _Orders:
         found = self._known.get(key)
         fields = msgspec.structs.astuple(task)
         changing = [task.answer, task.limits, task.metadata]
-        if found is not None and all(map(_same, found[1], fields)) and found[2] == changing:
+        if found is not None and all(map(operator.is_, found[1], fields)) and found[2] == changing:
             return found[0]
         order = Order(next(self._numbers), copy.copy(task), options)
         self._known[key] = order, fields, copy.deepcopy(changing)
@@ -205,23 +213,24 @@ class _Orders:
         return order
 
 
-def _same(one: object, other: object) -> bool:
-    return one is other
-
-
-_Key = tuple[EngineName, str | None, Settings, str | None]
+_Key = tuple[Place, Settings, str | None]
 _pools: dict[_Key, Pool] = {}
 _pools_lock = threading.Lock()
 
 
-def pool_for(engine: EngineName, address: str | None, options: Options) -> Pool:
-    """This process's workers for such calls: processes, the machines of the cluster at this address, or servers."""
-    file = options.grader if engine == "ray" and ".py:" in (options.grader or "") else None
-    key = (engine, address, options.sandbox, file)
+def local_pool(options: Options) -> Pool:
+    """This process's workers on this machine."""
+    return pool_at(HERE, options, local_engine)
+
+
+def pool_at(place: Place, options: Options, engine: Callable[[], Engine]) -> Pool:
+    """This process's workers for such calls: processes, the machines of a cluster, or servers."""
+    file = options.grader if place.engine == "ray" and ".py:" in (options.grader or "") else None
+    key = (place, options.sandbox, file)
     with _pools_lock:
         found = _pools.get(key)
         if found is None:
-            found = _pools[key] = Pool(engine, address, options)
+            found = _pools[key] = Pool(engine, options.sandbox)
         return found
 
 

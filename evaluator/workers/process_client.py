@@ -11,8 +11,9 @@ import sys
 import time
 from typing import Final
 
-from evaluator.workers.engine import WorkerLostError
-from evaluator.workers.messages import Frames, FromWorker, ToWorker, framed, from_worker
+from evaluator.workers.engine import Engine, WorkerLostError
+from evaluator.workers.messages import Frames, FromWorker, ToWorker, framed
+from evaluator.workers.worker_count import worker_count
 
 _BOOT: Final = (
     "import json, sys; path, *rest = json.loads(sys.argv[1]); sys.path[:] = path; "
@@ -23,7 +24,13 @@ _READ: Final = 1 << 20
 _MOST_READ: Final = 16
 _ENDS_WITHIN_S: Final = 5.0
 _GATE: Final = os.memfd_create("gate")
-"""The file of the gate that all worker processes of this process, and of its forks, go through: see `gate`."""
+"""The file of the gate that all worker processes of this process, and of its forks, go through: see `locks`."""
+
+
+def local_engine(workers: int | None = None) -> Engine:
+    """This machine's worker processes; None: as many as `worker_count` says."""
+    count, cores = workers or worker_count(), tuple(os.sched_getaffinity(0))
+    return Engine(ProcessClient, count, cores=cores if len(cores) == count else ())
 
 
 class ProcessClient:
@@ -44,7 +51,7 @@ class ProcessClient:
         ours.setblocking(False)
         self._connection = ours
         self._owner = os.getpid()
-        self._frames = Frames()
+        self._frames = Frames[FromWorker](FromWorker)
         self._unsent = bytearray()
         self._lost = ""
 
@@ -57,11 +64,6 @@ class ProcessClient:
             pass_fds=(descriptor, _GATE),
             start_new_session=True,  # Ctrl-C in a terminal is for the caller
         )
-
-    @property
-    def number(self) -> int:
-        """Its process's."""
-        return self._process.pid
 
     def fileno(self) -> int:
         return self._connection.fileno()
@@ -85,7 +87,7 @@ class ProcessClient:
         try:
             for _ in range(0 if self._lost else _MOST_READ):
                 data = self._connection.recv(_READ)
-                found += [from_worker(body) for body in self._frames.feed(data)]
+                found += self._frames.feed(data)
                 if not data:
                     self._lost = self._how_it_ended()
                 if len(data) < _READ:

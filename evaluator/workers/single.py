@@ -1,30 +1,64 @@
-"""Single calls: one rollout, a few, or a function that needs a sandbox. Warm workers (`pool`) do what runs code."""
+"""Single calls: one rollout, a few, or a function that needs a sandbox. Warm workers (`pool`) do what runs code.
+
+And which engine a call has.
+"""
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
 from evaluator.graders import Bench, GraderError, grader_or_refusal
 from evaluator.graders.spec import anchored
 from evaluator.model import Grade, Rollout, Task, brief
-from evaluator.options import Options
-from evaluator.sandbox import Settings
-from evaluator.stages import Spent, measuring
-from evaluator.workers.choice import Place, place_of
+from evaluator.options import Options, Settings
+from evaluator.stages import Stage, measured, measuring
+from evaluator.workers.engine import HERE, Engine, EngineError, EngineName, Place
 from evaluator.workers.interrupts import shielded, stoppable
-from evaluator.workers.pool import Answer, Pending, pool_for
+from evaluator.workers.pool import Pending, local_pool, pool_at
+from evaluator.workers.process_client import local_engine
+from evaluator.workers.server.wire import SERVER, is_for_servers
 from evaluator.workers.worker import Worker
 
 Result = TypeVar("Result")
 
 
-HERE: Final = Place()
+def place_of(place: Place, options: Options) -> Place:
+    """What was asked for; in place of this machine the servers that `ROLLSCOPE_SERVER` names, if any.
+
+    A grader that is a file, or that asks a model, stays here.
+    """
+    servers = os.environ.get(SERVER)
+    if place == HERE and servers and is_for_servers(options.grader):
+        return Place("server", servers)
+    return place
+
+
+def engine_for(name: EngineName, address: str | None, options: Options, workers: int | None) -> Engine:
+    """This machine's workers, the machines of the Ray cluster at an address (see `ray_cluster.engine`), or servers.
+
+    Raises `EngineError` if there is no such engine, cluster or address, `MissingExtraError` without Ray.
+    """
+    name, address = place_of(Place(name, address), options)
+    if name == "ray":
+        from evaluator.workers.server import ray_cluster  # which imports what few need
+
+        return ray_cluster.engine(address, options, workers)
+    if name == "server":
+        from evaluator.workers.server import client
+
+        return client.engine(address or "")
+    if name != "local":
+        raise EngineError(f"engine {name!r} is unknown: give local, ray or server")
+    if address is not None:
+        raise EngineError("an address is that of a Ray cluster or a server: give --engine ray or server too")
+    return local_engine(workers)
 
 
 def grade_one(task: Task, rollout: Rollout, options: Options, place: Place = HERE) -> Grade:
@@ -32,7 +66,20 @@ def grade_one(task: Task, rollout: Rollout, options: Options, place: Place = HER
 
     Raises `SandboxUnavailable` if no sandbox can be started, and whatever the caller's signal handlers raise.
     """
-    return grade_together([(task, rollout)], options, place)[0]
+    spent, began = measuring(), time.perf_counter()
+    if spent is None or place_of(place, options) != HERE or not grader_or_refusal(task, options.grader).runs_code:
+        return grade_together([(task, rollout)], options, place)[0]
+    grade, there = in_worker(_measured, task, rollout, options=_anchored(options))
+    for stage, seconds in there.items():
+        spent.add(stage, seconds)
+    spent.add("queue", time.perf_counter() - began - sum(there.values()))
+    return grade
+
+
+def _measured(bench: Bench, task: Task, rollout: Rollout) -> tuple[Grade, dict[Stage, float]]:
+    """With the seconds by stage."""
+    with measured() as spent:
+        return Worker(bench.options, sandbox=bench.sandbox, alone=bench.alone).grade(task, rollout), spent.seconds
 
 
 async def agrade_one(task: Task, rollout: Rollout, options: Options, place: Place = HERE) -> Grade:
@@ -41,22 +88,7 @@ async def agrade_one(task: Task, rollout: Rollout, options: Options, place: Plac
 
     if not grader_or_refusal(task, options.grader).runs_code:
         return await asyncio.to_thread(Worker(options).grade, task, rollout)
-    return (await _awaited(_call(task, rollout, options, place))).grade
-
-
-async def answer_here(task: Task, rollout: Rollout, options: Options, *, measure: bool) -> Answer:
-    """What `agrade_one` returns, by this machine's workers whatever `ROLLSCOPE_SERVER` says, with the time by stage."""
-    return await _awaited(pool_for("local", None, options).grade(task, rollout, options, measure=measure))
-
-
-async def _awaited(call: Pending[Result]) -> Result:
-    import asyncio
-
-    try:
-        return await asyncio.wrap_future(call.future)
-    except asyncio.CancelledError:
-        call.abort()
-        raise
+    return await _call(task, rollout, options, place).awaited()
 
 
 def grade_together(pairs: Sequence[tuple[Task, Rollout]], options: Options, place: Place = HERE) -> list[Grade]:
@@ -65,29 +97,15 @@ def grade_together(pairs: Sequence[tuple[Task, Rollout]], options: Options, plac
 
 
 def _grade_together(pairs: Sequence[tuple[Task, Rollout]], options: Options, place: Place) -> list[Grade]:
-    spent, began = measuring(), time.perf_counter()
-    calls = _Calls([])
-    grades: list[Grade] = []
-    with _given_up_on_error(calls), stoppable(calls):
+    calls: list[Pending[Grade] | None] = []
+    with _given_up_on_error(calls):
         for task, rollout in pairs:
             runs_code = grader_or_refusal(task, options.grader).runs_code
-            call = _call(task, rollout, options, place, measure=spent is not None) if runs_code else None
-            calls.calls.append(call)
-        for (task, rollout), call in zip(pairs, calls.calls, strict=True):
-            if call is None:
-                grades.append(Worker(options).grade(task, rollout))
-                continue
-            answer = call.future.result()
-            grades.append(answer.grade)
-            if spent is not None:
-                _add(answer, time.perf_counter() - began, spent)
-    return grades
-
-
-def _add(answer: Answer, waited_s: float, spent: Spent) -> None:
-    for stage, seconds in answer.spent.items():
-        spent.add(stage, seconds)
-    spent.add("queue", waited_s - sum(answer.spent.values()))
+            calls.append(_call(task, rollout, options, place) if runs_code else None)
+        return [
+            Worker(options).grade(*pair) if call is None else call.result()
+            for pair, call in zip(pairs, calls, strict=True)
+        ]
 
 
 async def agrade_together(pairs: Sequence[tuple[Task, Rollout]], options: Options, place: Place = HERE) -> list[Grade]:
@@ -112,47 +130,41 @@ def in_worker(function: Callable[..., Result], *arguments: object, options: Opti
 
     def called() -> Result:
         options_ = options or Options()
-        call = pool_for("local", None, options_).call(function, arguments, options_)
-        with _given_up_on_error(call), stoppable(call):
-            return call.future.result()
+        call = local_pool(options_).call(function, arguments, options_)
+        with _given_up_on_error([call]):
+            return call.result()
 
     return shielded(called)
 
 
 def warm_up(settings: Settings | None = None) -> None:
     """Starts a worker, so that callers fail early. Raises `SandboxUnavailable` if there can't be a sandbox."""
-    in_worker(_nothing, options=Options(sandbox=settings or Settings()))
-
-
-def _nothing(bench: Bench) -> None:
-    """Does nothing: that a worker calls it shows that it has a sandbox."""
-
-
-class _Calls(NamedTuple):
-    """Those of one caller; None for one that runs no code."""
-
-    calls: list[Pending[Answer] | None]
-
-    def abort(self) -> None:
-        for call in self.calls:
-            if call is not None:
-                call.abort()
+    local_pool(Options(sandbox=settings or Settings())).warm_up().result()
 
 
 @contextmanager
-def _given_up_on_error(calls: Pending[Any] | _Calls) -> Iterator[None]:
+def _given_up_on_error(calls: Sequence[Pending[Any] | None]) -> Iterator[None]:
+    """Inside, stopping this thread's work ends these calls, and so does an error."""
+
+    def abort() -> None:
+        for call in calls:
+            if call is not None:
+                call.abort()
+
     try:
-        yield
+        with stoppable(abort):
+            yield
     except BaseException:
-        calls.abort()
+        abort()
         raise
 
 
-def _call(task: Task, rollout: Rollout, options: Options, place: Place, *, measure: bool = False) -> Pending[Answer]:
+def _call(task: Task, rollout: Rollout, options: Options, place: Place) -> Pending[Grade]:
     if not isinstance(rollout.completion, str):
         raise TypeError(f"the completion of task {task.task_id!r} is {brief(rollout.completion)}: give text")
     options = _anchored(options)
-    return pool_for(*place_of(*place, options), options).grade(task, rollout, options, measure=measure)
+    place = place_of(place, options)
+    return pool_at(place, options, lambda: engine_for(*place, options, None)).grade(task, rollout, options)
 
 
 def _anchored(options: Options) -> Options:

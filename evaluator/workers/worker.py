@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from typing import Final
 
 from evaluator.extras import MissingExtraError
@@ -13,7 +15,7 @@ from evaluator.model import Grade, Mode, RecordError, Rollout, Task, Verdict
 from evaluator.options import Options
 from evaluator.sandbox import FaultError, Sandbox, SandboxUnavailable, UndecidedError
 from evaluator.workers.cached_grades import CachedGrades
-from evaluator.workers.gate import Gate
+from evaluator.workers.locks import Gate
 
 FAULTS: Final = (FaultError, SandboxUnavailable, OSError, MemoryError)
 """Errors of the sandbox or the machine, not of a completion."""
@@ -24,14 +26,21 @@ _SHOWN = 500
 class Worker:
     """Not for several threads at once."""
 
-    def __init__(self, options: Options, gate: Gate | None = None, sandbox: Sandbox | None = None) -> None:
+    def __init__(
+        self,
+        options: Options,
+        gate: Gate | None = None,
+        sandbox: Sandbox | None = None,
+        alone: Callable[[], AbstractContextManager[object]] | None = None,
+    ) -> None:
+        """`alone`: for one that grades within the call of another; see `Bench`."""
         self.sandbox = sandbox or Sandbox()
         self._options = options
         self._gate = gate or Gate()
-        self._bench = Bench(self.sandbox, options, self._gate.alone)
+        self._bench = Bench(self.sandbox, options, alone or self._gate.alone)
         self._kept = CachedGrades(options, options.cache) if options.cache is not None else None
-        self.no_sandbox = False
-        """Whether no sandbox could be started for the last rollout."""
+        self.no_sandbox: SandboxUnavailable | None = None
+        """Why no sandbox could be started for the last rollout; None if one could."""
 
     def grade(self, task: Task | None, rollout: Rollout) -> Grade:
         """Grades a rollout; never raises because of the rollout, its task or the sandbox."""
@@ -47,7 +56,7 @@ class Worker:
             return unknown
         fault = ""
         for _ in range(_ATTEMPTS):
-            self.no_sandbox = False
+            self.no_sandbox = None
             try:
                 return self._graded(grader, task, rollout)
             except (RecordError, MissingExtraError) as error:
@@ -56,7 +65,7 @@ class Worker:
                 return ungraded(rollout, Verdict.SANDBOX_ERROR, str(error)[:_SHOWN])
             except FAULTS as error:
                 fault = str(error) or repr(error)
-                self.no_sandbox = isinstance(error, SandboxUnavailable)
+                self.no_sandbox = error if isinstance(error, SandboxUnavailable) else None
                 self.sandbox.renew()
             except Exception as error:  # our own bug must not end the run or fail the rollout
                 return ungraded(rollout, Verdict.SANDBOX_ERROR, f"the grader failed: {error!r}"[:_SHOWN])
@@ -95,6 +104,13 @@ class Worker:
         if kept is not None and key is not None:
             kept.put(key, grade)
         return grade
+
+
+def stay(bench: Bench, core: int) -> None:
+    """Has a worker, and its completions, stay on one core of the machine; called by it."""
+    with contextlib.suppress(OSError):  # the core is not ours any more: all goes on as before
+        os.sched_setaffinity(0, {core})
+    bench.sandbox.stay(core)
 
 
 def ungraded(rollout: Rollout, verdict: Verdict, reason: str) -> Grade:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -11,9 +12,8 @@ from evaluator.workers.engine import EngineError
 
 WORKERS: Final = "ROLLSCOPE_WORKERS"
 """The environment variable that says how many there may be."""
-_WORKER_MB: Final = 256
+_WORKER_BYTES: Final = 256 << 20
 """What a worker takes with its warm interpreters, and a completion that is no large one."""
-_MIB: Final = 2**20
 _UNLIMITED: Final = 2**60
 """More bytes than any machine has: what version 1 says where there is no limit."""
 
@@ -35,55 +35,37 @@ def worker_count(root: Path = Path("/")) -> int:
         if not told.isdecimal() or int(told) < 1:
             raise EngineError(f"{WORKERS} is {told!r}: give a whole number from 1, or remove it")
         return int(told)
-    quota, memory_mb = _quota(root), _memory_mb(root)
-    count = cores()
-    if quota is not None:
-        count = min(count, math.ceil(quota))
-    if memory_mb is not None:
-        count = min(count, int(memory_mb / _WORKER_MB))
-    return max(1, count)
+    by_memory = (free // _WORKER_BYTES for free in _free_bytes(root))
+    return max(1, min((cores(), *map(math.ceil, _quotas(root)), *by_memory)))
 
 
-def cores_for(workers: int) -> tuple[int, ...]:
-    """The numbers of the cores, if there is a worker for each; else none."""
-    numbers = sorted(os.sched_getaffinity(0))
-    return tuple(numbers) if len(numbers) == workers else ()
-
-
-def _quota(root: Path) -> float | None:
-    """Cores' worth of CPU time that this process and its neighbours may use; None: no limit is known."""
-    found: list[float] = []
+def _quotas(root: Path) -> Iterator[float]:
+    """Cores' worth of CPU time that this process and its neighbours may use."""
     for folder in _groups(root, "cpu"):
-        words = (_text(folder / "cpu.max") or "").split()
-        if not words:  # version 1
-            words = [_text(folder / "cpu.cfs_quota_us") or "", _text(folder / "cpu.cfs_period_us") or ""]
-        if len(words) == 2 and all(word.isdigit() for word in words) and int(words[1]):
-            found.append(int(words[0]) / int(words[1]))
-    return min(found, default=None)
+        version_1 = f"{_text(folder / 'cpu.cfs_quota_us')} {_text(folder / 'cpu.cfs_period_us')}"
+        quota, _, period = (_text(folder / "cpu.max") or version_1).partition(" ")
+        if quota.isdigit() and period.isdigit() and int(period):
+            yield int(quota) / int(period)
 
 
-def _memory_mb(root: Path) -> float | None:
-    """Memory that is free for this process, in MiB; None: it is not known."""
-    found: list[float] = []
-    for line in (_text(root / "proc/meminfo") or "").splitlines():
-        name, _, rest = line.partition(":")
-        if name == "MemAvailable":
-            found.append(int(rest.split()[0]) / 1024)
+def _free_bytes(root: Path) -> Iterator[int]:
+    """Memory that is free for this process."""
+    if free_kib := _counter(root / "proc/meminfo", "MemAvailable:"):
+        yield free_kib * 1024
     for folder in _groups(root, "memory"):
         for limit_name, used_name, cache in (
             ("memory.max", "memory.current", "inactive_file"),
             ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
         ):
-            limit, used = _text(folder / limit_name) or "", _text(folder / used_name) or ""
+            limit, used = _text(folder / limit_name), _text(folder / used_name)
             if limit.isdigit() and int(limit) < _UNLIMITED and used.isdigit():
-                found.append((int(limit) - int(used) + _counter(folder / "memory.stat", cache)) / _MIB)
-    return min(found, default=None)
+                yield int(limit) - int(used) + _counter(folder / "memory.stat", cache)
 
 
 def _groups(root: Path, controller: str) -> list[Path]:
     """This process's control group and those above it, in either version; a container may show only its own as `/`."""
     found: list[Path] = []
-    for line in (_text(root / "proc/self/cgroup") or "").splitlines():
+    for line in _text(root / "proc/self/cgroup").splitlines():
         _, controllers, path = line.split(":", 2)
         if controllers and controller not in controllers.split(","):
             continue
@@ -97,14 +79,14 @@ def _groups(root: Path, controller: str) -> list[Path]:
 
 
 def _counter(path: Path, name: str) -> int:
-    for line in (_text(path) or "").splitlines():
+    for line in _text(path).splitlines():
         if line.startswith(f"{name} "):
             return int(line.split()[1])
     return 0
 
 
-def _text(path: Path) -> str | None:
+def _text(path: Path) -> str:
     try:
         return path.read_text("ascii").strip()
     except (OSError, ValueError):
-        return None
+        return ""

@@ -20,7 +20,7 @@ from typing import Any
 from evaluator.model import Grade, Kind, Limits, Rollout
 from evaluator.options import Options
 from evaluator.sandbox import Sandbox, Settings, Way
-from evaluator.workers.gate import Gate
+from evaluator.workers.locks import Gate
 from evaluator.workers.worker import Worker
 from tests.attacks.corpus import MARK, Attack, Honest, attacks, honest, tasks
 from tests.attacks.left_behind import become_heir, new_since, what_is_there

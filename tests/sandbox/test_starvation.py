@@ -13,7 +13,7 @@ from evaluator.model import Grade, Kind, Mode, Rollout, Task, TestCase, Verdict
 from evaluator.options import Options
 from evaluator.sandbox import Way
 from evaluator.sandbox.host.limits import starvation
-from evaluator.workers.gate import Gate
+from evaluator.workers.locks import Gate
 from evaluator.workers.worker import Worker
 
 ROOT = Path(__file__).resolve().parents[2]

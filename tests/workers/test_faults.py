@@ -248,4 +248,4 @@ def test_a_worker_that_cannot_start_its_sandbox_leaves_the_work_to_the_other(kil
     failed = [grade for grade in grades if grade[1] != 1.0]
     assert len(grades) >= 40
     assert bool(failed) == (killed == 2)
-    assert all(verdict == "sandbox_error" and reward is None and "bwrap" in text for verdict, reward, text in failed)
+    assert all(verdict == "sandbox_error" and reward is None and "sandbox" in text for verdict, reward, text in failed)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluator.workers.gate import Gate
+from evaluator.workers.locks import Gate
 from tests.waiting import HANG_S, wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -64,7 +64,7 @@ def is_waited_for(gate: Gate) -> bool:
 
 ELSEWHERE = """
 import sys
-from evaluator.workers.gate import Gate
+from evaluator.workers.locks import Gate
 gate = Gate(int(sys.argv[1]))
 with gate.shared():
     print("inside", flush=True)

@@ -16,9 +16,9 @@ import evaluator
 from evaluator import Grade, Limits, Rollout, Task
 from evaluator.graders import grader_of
 from evaluator.model import Kind, Verdict
-from evaluator.options import Options
+from evaluator.options import CacheSettings, Options
 from evaluator.sandbox import Sandbox, Settings
-from evaluator.workers.cached_grades import Keys, cache_settings
+from evaluator.workers.cached_grades import CachedGrades, cache_settings
 from evaluator.workers.worker import Worker
 
 PATIENT = Limits(wall_s=60, cpu_s=60, total_s=180)
@@ -97,7 +97,8 @@ def key(
     task = Task.from_row(STDIN | (row or {}))
     made = Options(**{"limits": PATIENT} | options)
     rollout = Rollout(task_id=task.task_id, completion=completion, kind=kind)
-    return Keys(made).key(task, rollout, grader_of(task, made.grader), sandbox)
+    cached = CachedGrades(made, CacheSettings(folder="none", run=""))
+    return cached.key(task, rollout, grader_of(task, made.grader), sandbox)
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from evaluator.options import Options
 from evaluator.version import VERSION
 from evaluator.workers import pool
 from evaluator.workers.engine import EngineError
-from evaluator.workers.server import client, connection
+from evaluator.workers.server import client
 from evaluator.workers.server.wire import SERVER, TOKEN, Asked, Request, task_key, text_of
 from tests.commands.command_line import write_rows
 from tests.interop.serving import ROOT, Served, ask, refused
@@ -125,7 +125,7 @@ def test_without_an_answer_there_is_one_line_and_no_grade(tmp_path: Path, monkey
 
 
 def test_a_server_of_another_version_is_named(server: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connection, "VERSION", "0.0.1")
+    monkeypatch.setattr(client, "VERSION", "0.0.1")
     with pytest.raises(EngineError, match=f"has Rollscope {VERSION}, and this is 0.0.1: install the same"):
         graded()
 

@@ -7,9 +7,9 @@ import pytest
 
 from evaluator.model import Kind, Limits, Mode, Rollout, Task, TestCase, Verdict
 from evaluator.options import Options
-from evaluator.workers import task_cache
+from evaluator.workers import dispatcher
 from evaluator.workers.grade_stream import grade_all
-from evaluator.workers.messages import Job, Work, packed, to_worker
+from evaluator.workers.messages import Frames, Job, ToWorker, Work, framed
 from tests.workers.processes import kill, wait_until_none, workers
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -76,7 +76,7 @@ def test_what_waits_behind_a_slow_completion_is_graded_by_another_worker() -> No
 
 @pytest.mark.slow
 def test_tasks_that_do_not_fit_into_a_workers_memory_are_sent_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(task_cache, "_MOST_BYTES", 30_000)
+    monkeypatch.setattr(dispatcher, "_MOST_BYTES", 30_000)
     tasks = [echo(f"t{n}", f"{n}" * 5_000) for n in range(8)]
     given = [
         Rollout(task_id=f"t{n % 8}", completion=f"print(input())  # {n}", sample_id=str(n), kind=Kind.FULL)
@@ -92,4 +92,4 @@ def test_tasks_that_do_not_fit_into_a_workers_memory_are_sent_again(monkeypatch:
 def test_a_message_keeps_every_value(value: object) -> None:
     rollout = Rollout(task_id="\ud800", completion="x\udc00", metadata={"given": value})
     work = Work([Job(1, 2, rollout)])
-    assert to_worker(packed(work)) == work
+    assert list(Frames[ToWorker](ToWorker).feed(framed(work))) == [work]

@@ -68,7 +68,7 @@ class Interpreter:
             execution = self._execution or self._begin()
             assert self._sandbox is not None
             try:
-                with stoppable(self._sandbox):
+                with stoppable(self._sandbox.abort):
                     outcome = execution.run(encoded_call((code, stdin), {}), wall_s=self._limits.wall_s)
                 if outcome.status is Status.FAULT:
                     raise FaultError(outcome.message)

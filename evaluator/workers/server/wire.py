@@ -25,9 +25,10 @@ from typing import Final, TypeVar
 import msgspec
 
 from evaluator import long_numbers
+from evaluator.graders import GraderError, get_grader
+from evaluator.graders.spec import files_named
 from evaluator.model import Grade, Rollout, Task
 from evaluator.options import Options
-from evaluator.stages import Stage
 
 SERVER: Final = "ROLLSCOPE_SERVER"
 """The environment variable with the server's URL, or several with commas between them."""
@@ -57,8 +58,6 @@ class Request(msgspec.Struct):
     rollouts: list[Asked]
     tasks: list[str] = []
     """Those that the server may not have, as texts of JSON."""
-    measure: bool = False
-    """Whether `GradeLine.spent` is wanted."""
 
 
 class GradeLine(msgspec.Struct):
@@ -66,8 +65,6 @@ class GradeLine(msgspec.Struct):
 
     number: int
     grade: Grade
-    spent: dict[Stage, float] = {}
-    """Seconds by stage."""
 
 
 def task_key(text: str) -> str:
@@ -93,3 +90,11 @@ def task_in(text: str) -> Task:
 def sent_options(options: Options) -> Options:
     """What a server needs of the options: the sandbox and the cache of grades are its own."""
     return msgspec.structs.replace(options, sandbox=type(options.sandbox)(), cache=None)
+
+
+def is_for_servers(grader: str | None) -> bool:
+    """Whether a server may run it: not a file of the caller's, and not one that asks a model with a key."""
+    try:
+        return grader is None or not (files_named(grader) or get_grader(grader).waits)
+    except GraderError:  # which the grades say
+        return True

@@ -1,1 +1,0 @@
-"""Grading on the machines of a Ray cluster."""
