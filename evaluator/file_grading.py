@@ -17,8 +17,8 @@ import msgspec
 
 from evaluator.checkers import get_checker
 from evaluator.formats import FileLike, Files, OnProblem, Problem, dataset_hash
-from evaluator.formats.dataset import map_of, map_text
-from evaluator.formats.sources import resolve, source_names
+from evaluator.formats.reading.dataset import map_of, map_text
+from evaluator.formats.reading.sources import resolve, source_names
 from evaluator.graders import get_grader, shown_cases
 from evaluator.graders.spec import anchored
 from evaluator.grading_inputs import Inputs, Reading

@@ -15,9 +15,9 @@ from evaluator.formats import (
     load_rollouts,
     require_rows,
 )
-from evaluator.formats.dataset import Dataset, dataset_reading, load_dataset, load_with_prompts, rollouts_format
 from evaluator.formats.nemo_gym_files import tasks_file
-from evaluator.formats.sources import Extent, extent_after, resolve, same_files
+from evaluator.formats.reading.dataset import Dataset, dataset_reading, load_dataset, load_with_prompts, rollouts_format
+from evaluator.formats.reading.sources import Extent, extent_after, resolve, same_files
 from evaluator.graders import needs_tasks
 from evaluator.model import Rollout
 from evaluator.runs.schema import Manifest

@@ -8,7 +8,7 @@ format is detected from the first row that one knows, or named. A new format is 
 `FORMAT`, a new kind of file one with a `CONTAINER`.
 """
 
-from evaluator.formats.loader import (
+from evaluator.formats.reading.loader import (
     Files,
     FormatMatch,
     OnProblem,
@@ -18,10 +18,11 @@ from evaluator.formats.loader import (
     require_rows,
     sniff,
 )
-from evaluator.formats.native import parse_field_map
-from evaluator.formats.problems import FormatError, FormatWarning, Problem
-from evaluator.formats.registry import Claim, Format, Role, known_formats
-from evaluator.formats.sources import FileLike, Source
+from evaluator.formats.reading.mapping import parse_field_map
+from evaluator.formats.reading.problems import FormatError, FormatWarning, Problem
+from evaluator.formats.reading.registry import Format, Role, known_formats
+from evaluator.formats.reading.sources import FileLike, Source
+from evaluator.formats.reading.spec import Claim, Rollouts, Tasks, claims
 
 __all__ = [
     "Claim",
@@ -34,7 +35,10 @@ __all__ = [
     "OnProblem",
     "Problem",
     "Role",
+    "Rollouts",
     "Source",
+    "Tasks",
+    "claims",
     "dataset_hash",
     "known_formats",
     "load_rollouts",

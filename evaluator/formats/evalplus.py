@@ -19,53 +19,27 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 
-from evaluator.formats import fields as field
-from evaluator.formats._code_rows import before_function, is_result, read_samples, required_name
-from evaluator.formats.registry import Claim, Fields, Format, claim_by
-from evaluator.model import JsonValue, Mode, RecordError, Task
-
-_TAKEN = {
-    "task_id", "prompt", "entry_point", "canonical_solution", "test", "base_input", "plus_input", "atol",
-}  # fmt: skip
-_TASK_IDS = ("HumanEval/", "Mbpp/")
+from evaluator.formats._code_samples import is_result, read_samples
+from evaluator.formats.reading import fields as field
+from evaluator.formats.reading.code import before_prompted, required_name
+from evaluator.formats.reading.fields import Fields
+from evaluator.formats.reading.registry import Format
+from evaluator.formats.reading.spec import Rollouts, Tasks, any_of, claims
+from evaluator.model import JsonValue, RecordError
 
 
-def _claim_rollout(fields: Fields) -> Claim | None:
-    if is_result(fields, "base_status"):
-        return Claim(3, "eval, base_status: the results of a run")
-    first = next(iter(field.inner(fields, "eval").values()), None)
-    if isinstance(first, dict) and "base" in first and first.keys() & {"nfiles", "files"}:  # of an early EvalPlus
-        return Claim(3, "eval, base, plus: the results of a run, without its solutions")
-    if "task_id" not in fields or "prompt" in fields:
-        return None
-    task_id = str(fields["task_id"])
-    if "solution" in fields:
-        own = "base_status" in fields or task_id.startswith(_TASK_IDS)
-        return Claim(3 if own else 2, "task_id, solution")
-    ours = task_id.startswith("Mbpp/") and "completion" in fields
-    return Claim(2, f"task_id {task_id!r}, completion") if ours else None
-
-
-def _read_task(fields: Fields) -> Task:
-    """One task of mode assert. It has no test if the row has no inputs or no solution."""
+def _check(fields: Fields) -> str | None:
+    """None if the row has no inputs or no solution."""
     task_id = field.identifier(fields, "task_id")
-    prompt = field.text(fields, "prompt")
-    entry_point = required_name(fields, "entry_point")
-    canonical = field.text(fields, "canonical_solution")
     base = _written_inputs(fields.get("base_input"), "base_input", task_id)
     plus = _written_inputs(fields.get("plus_input"), "plus_input", task_id)
-    reference = prompt + canonical if canonical else None
-    return Task(
-        task_id=task_id,
-        mode=Mode.ASSERT,
-        prompt=prompt,
-        entry_point=entry_point,
-        test=_check_of(task_id, entry_point, reference, base, plus, _tolerance(fields)) if reference else None,
-        preamble=before_function(prompt, entry_point),
-        reference=reference,
-        source="MBPP+" if task_id.startswith("Mbpp/") else "HumanEval+",
-        metadata=field.without(fields, _TAKEN),
-    )
+    entry_point, solution = required_name(fields.get("entry_point"), "entry_point"), _reference(fields)
+    return _check_of(task_id, entry_point, solution, base, plus, _tolerance(fields)) if solution else None
+
+
+def _reference(fields: Fields) -> str | None:
+    canonical = field.text(fields, "canonical_solution")
+    return field.text(fields, "prompt") + canonical if canonical else None
 
 
 def _tolerance(fields: Fields) -> float:
@@ -325,11 +299,33 @@ def _written_lines(inputs: Sequence[str]) -> str:
     return "".join(f"    {arguments},\n" for arguments in inputs)
 
 
+def _claim_early_results(fields: Fields) -> bool:
+    first = next(iter(field.inner(fields, "eval").values()), None)
+    return isinstance(first, dict) and "base" in first and not first.keys().isdisjoint({"nfiles", "files"})
+
+
 FORMAT = Format(
     name="evalplus",
     title="EvalPlus: base_input, plus_input, canonical_solution; samples with solution, results of a run",
-    claim_task=claim_by(3, "task_id, prompt, entry_point", "base_input, plus_input"),
-    read_task=_read_task,
-    claim_rollout=_claim_rollout,
-    read_rollouts=read_samples,
+    tasks=Tasks(
+        claim=claims("3: task_id, prompt, entry_point, base_input+plus_input"),
+        entry_point="entry_point",
+        test=_check,
+        preamble=before_prompted,
+        reference=_reference,
+        source=lambda fields: "MBPP+" if str(fields["task_id"]).startswith("Mbpp/") else "HumanEval+",
+        left_out="canonical_solution, test, base_input, plus_input, atol",
+    ),
+    rollouts=Rollouts(
+        claim=any_of(
+            claims("3: eval, (with base_status: the results of a run)", lambda row: is_result(row, "base_status")),
+            claims("3: eval, (with base and plus: the results of a run without its solutions)", _claim_early_results),
+            claims(
+                "3: task_id, solution, base_status, !prompt; "
+                "3: task_id=HumanEval/|task_id=Mbpp/, solution, !prompt; "
+                "2: task_id, solution, !prompt; 2: task_id=Mbpp/, completion, !prompt"
+            ),
+        ),
+        code=read_samples,
+    ),
 )

@@ -14,7 +14,7 @@ from collections.abc import Callable, Container, Iterator
 from typing import NamedTuple
 
 from evaluator import long_numbers
-from evaluator.formats.native import METADATA_JSON, ROLLOUT_FIELDS
+from evaluator.formats.reading.fields import METADATA_JSON, ROLLOUT_FIELDS
 from evaluator.model import Grade, JsonValue, Kind, Mode, Rollout, Task, Verdict
 from evaluator.task_rows import TASK_FIELDS
 

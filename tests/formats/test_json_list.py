@@ -5,7 +5,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluator.formats.json_text import ListDamage, ListElement, split_json
+from evaluator.formats.reading.json_text import ListDamage, ListElement, split_json
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text('ab"\\{}[],\n\u00e9', max_size=8),

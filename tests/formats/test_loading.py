@@ -21,7 +21,7 @@ from evaluator.formats import (
     require_rows,
     sniff,
 )
-from evaluator.formats.loader import IdTable
+from evaluator.formats.reading.loader import IdTable
 from tests.formats.conftest import loaded
 
 
@@ -123,7 +123,7 @@ def test_a_list_keeps_its_other_elements_when_one_is_broken(write):
 
 @pytest.mark.parametrize("listed", [False, True], ids=["line", "element"])
 def test_a_row_that_is_too_long_is_left_out_without_being_held(write, listed, monkeypatch):
-    monkeypatch.setattr("evaluator.formats.containers.MAX_ROW_BYTES", 1 << 20)
+    monkeypatch.setattr("evaluator.formats.reading.containers.MAX_ROW_BYTES", 1 << 20)
     huge = b'{"task_id": "t", "completion": "' + b"x" * 20_000_000 + b'"}'
     small = [json.dumps(sample(n)).encode() for n in (1, 2)]
     data = b"[" + b",\n".join([small[0], huge, small[1]]) + b"]" if listed else b"\n".join([small[0], huge, small[1]])

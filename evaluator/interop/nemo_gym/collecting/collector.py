@@ -12,7 +12,7 @@ from typing import Protocol
 import msgspec
 
 from evaluator.formats import Problem
-from evaluator.formats.json_text import decode_json
+from evaluator.formats.reading.json_text import decode_json
 from evaluator.interop.nemo_gym.collecting.endpoint import Address, Api, Endpoint
 from evaluator.interop.nemo_gym.collecting.figures import Figures, aggregate, figures_of
 from evaluator.interop.nemo_gym.collecting.files import Files, Output, begin, drop_settled

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from evaluator.formats.json_text import JsonError
+from evaluator.formats.reading.json_text import JsonError
 from evaluator.interop.nemo_gym.collecting.chat_conversion import ConversionError, chat_request, response_of
 from evaluator.interop.nemo_gym.collecting.transport import (
     CollectError,

@@ -10,7 +10,7 @@ from typing import Final
 import msgspec
 import numpy as np
 
-from evaluator.formats.json_text import JsonError, decode_json
+from evaluator.formats.reading.json_text import JsonError, decode_json
 from evaluator.interop.nemo_gym.collecting.files import Files, fields_of, lines_of
 from evaluator.interop.nemo_gym.collecting.resources import ResourcesServer
 from evaluator.interop.nemo_gym.collecting.transport import encoded

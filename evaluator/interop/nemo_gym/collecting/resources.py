@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Final
 
-from evaluator.formats.json_text import JsonError
+from evaluator.formats.reading.json_text import JsonError
 from evaluator.interop.nemo_gym.collecting.transport import (
     CollectError,
     FailureClass,

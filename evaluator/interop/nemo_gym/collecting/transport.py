@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from evaluator.extras import needs
-from evaluator.formats.json_text import JsonError, decode_json
+from evaluator.formats.reading.json_text import JsonError, decode_json
 from evaluator.graders.judge import call
 from evaluator.model import JsonValue
 from evaluator.retry_after import seconds_of

@@ -7,18 +7,20 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 import msgspec
 
-from evaluator.formats.containers import Container, open_container, read_rows
-from evaluator.formats.fields import refuse_others
-from evaluator.formats.native import renamed
-from evaluator.formats.problems import FormatError
-from evaluator.formats.registry import Claimed, Fields, Format, Role, Row, claims_of, format_named
-from evaluator.formats.sources import FileLike, Source, source_of
+from evaluator.formats.reading.containers import Container, open_container, read_rows
+from evaluator.formats.reading.fields import Fields, refuse_others
+from evaluator.formats.reading.mapping import renamed
+from evaluator.formats.reading.problems import FormatError
+from evaluator.formats.reading.registry import Claimed, Format, Role, Row, claims_of, format_named
+from evaluator.formats.reading.sources import FileLike, Source, source_of
 from evaluator.model import JsonValue, RecordError, Rollout, Task
 
 _LOOKED_AT = 100
 """Rows at the start of a file among which one must be of a known format."""
 _SHOWN_FIELDS = 12
 _ID_FIELDS = ("task_id", "question_id", "id", "name")
+
+_NONE = Format("", "")
 
 Unwrap = Callable[[Fields], Iterable[Fields] | None]
 """What makes rows of an object that no format claims: the rows in it, in order, or None where it is something else."""
@@ -29,8 +31,8 @@ class FileLayout(msgspec.Struct, frozen=True, kw_only=True):
 
     source: Source
     role: Role
-    format: Format | None
-    """None: no row is an object, so there is nothing to read but what is wrong with each."""
+    format: Format = _NONE
+    """Without a name where no row is an object: there is nothing to read but what is wrong with each."""
     field_map: Mapping[str, str] | None
     container: str
     """Its description, such as `JSON lines, gzip`."""
@@ -57,7 +59,7 @@ def layout_of(
     source = source_of(file)
     if format is None and field_map:
         format = "mapped"  # noqa: A001
-    chosen = None if format is None else format_named(format, role)
+    chosen = _NONE if format is None else format_named(format, role)
     with open_container(source) as container:
         layout = FileLayout(
             source=source,
@@ -69,7 +71,7 @@ def layout_of(
             line=container.start.line,
             offset=container.start.offset,
         )
-        if field_map or (chosen is not None and not chosen.claims(role)):
+        if field_map or (chosen is not _NONE and chosen.claims(role) is None):
             return layout
         first: Row | None = None
         for row in itertools.islice(_objects(container), _LOOKED_AT):
@@ -77,7 +79,7 @@ def layout_of(
             found = _matched(layout, row)
             if found is not None:
                 return found if first is row else _after_header(found, first, row)
-    if chosen is None and first is not None:
+    if chosen is _NONE and first is not None:
         raise _unknown(source.name, first)
     return layout
 
@@ -101,7 +103,6 @@ def readings_of(file: FileLike) -> tuple[list[Claimed], str]:
 def rows_of(layout: FileLayout, fields: Fields) -> Iterator[Fields]:
     """The rows in one object of the file, under our names. Raises `RecordError`, also after some of them."""
     format_ = layout.format
-    assert format_ is not None
     inner: Iterable[Fields] | None = None
     if layout.unwrap is not None and format_.claim(layout.role, fields) is None:
         inner = layout.unwrap(fields)
@@ -115,29 +116,23 @@ def rows_of(layout: FileLayout, fields: Fields) -> Iterator[Fields]:
 def rollouts_of(layout: FileLayout, fields: Fields) -> Iterable[Rollout]:
     """The rollouts in one object of the file, in order. Raises `RecordError`; those before the wrong one count."""
     format_ = layout.format
-    assert format_ is not None
-    assert format_.read_rollouts is not None
     if layout.field_map is None and layout.unwrap is None and format_.from_name is None:  # the usual row, quickly
         refuse_others(fields)
-        return format_.read_rollouts(fields)
-    return itertools.chain.from_iterable(map(format_.read_rollouts, rows_of(layout, fields)))
+        return format_.rollouts.read(fields)
+    return itertools.chain.from_iterable(map(format_.rollouts.read, rows_of(layout, fields)))
 
 
 def samples_of(layout: FileLayout, fields: Fields) -> Iterator[tuple[Rollout, str]]:
     """The same with the prompt of each, as far as its row has it."""
     for row in rows_of(layout, fields):
-        assert layout.format is not None
-        assert layout.format.read_rollouts is not None
-        prompt = layout.format.read_prompt(row)
-        for rollout in layout.format.read_rollouts(row):
+        prompt = layout.format.rollouts.prompt_of(row)
+        for rollout in layout.format.rollouts.read(row):
             yield rollout, prompt
 
 
 def tasks_of(layout: FileLayout, fields: Fields) -> Iterator[Task]:
     """The same for tasks."""
-    assert layout.format is not None
-    assert layout.format.read_task is not None
-    return map(layout.format.read_task, rows_of(layout, fields))
+    return map(layout.format.tasks.read, rows_of(layout, fields))
 
 
 def no_rows(path: str) -> FormatError:
@@ -153,7 +148,7 @@ def _matched(layout: FileLayout, row: Row) -> FileLayout | None:
     """The layout for a file with this row; None if no format claims it, or not the chosen one."""
     other = Role.ROLLOUTS if layout.role is Role.TASKS else Role.TASKS
     for unwrap, fields in ((None, row.fields), *_unwrapped(row.fields)):
-        if layout.format is None:
+        if layout.format is _NONE:
             format_ = _detected(layout.role, fields, f"{layout.source.name}:{row.line}")
         else:
             format_ = layout.format if layout.format.claim(layout.role, fields) is not None else None
@@ -258,9 +253,9 @@ def _tasks(fields: Fields, name: str) -> Iterator[dict[str, JsonValue]]:
 def _is_read(row: Fields, key: str) -> bool:
     """Whether the format that claims the row most strongly reads a task, of this id if the row has no other."""
     claims = claims_of(Role.TASKS, row)
-    if not claims or claims[0].format.read_task is None:
+    if not claims:
         return False
     try:
-        return claims[0].format.read_task(row).task_id in (key, *(str(row.get(name)) for name in _ID_FIELDS))
+        return claims[0].format.tasks.read(row).task_id in (key, *(str(row.get(name)) for name in _ID_FIELDS))
     except RecordError:
         return False

@@ -13,8 +13,9 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple, TypeAlias, TypeVar
 
-from evaluator.formats.containers import open_container, read_rows
-from evaluator.formats.file_layout import (
+from evaluator.formats.reading.containers import open_container, read_rows
+from evaluator.formats.reading.fields import Fields
+from evaluator.formats.reading.file_layout import (
     FileLayout,
     layout_of,
     no_rows,
@@ -23,9 +24,9 @@ from evaluator.formats.file_layout import (
     samples_of,
     tasks_of,
 )
-from evaluator.formats.problems import FormatError, FormatWarning, Problem, TaskClash
-from evaluator.formats.registry import Fields, Role
-from evaluator.formats.sources import FileLike, Source, source_of
+from evaluator.formats.reading.problems import FormatError, FormatWarning, Problem, TaskClash
+from evaluator.formats.reading.registry import Role
+from evaluator.formats.reading.sources import FileLike, Source, source_of
 from evaluator.model import Mode, Rollout, Task, brief
 
 _FIRST_SLOTS = 1 << 10
@@ -298,7 +299,7 @@ def _unique_tasks(records: Iterator[tuple[Task, _Place]], report: OnProblem) -> 
         task.line = place.line
         path, format_ = place.layout.source.name, place.layout.format
         first = seen.before(task.task_id, place)
-        if place.layout.both_roles or (format_ is not None and format_.repeats_tasks):
+        if place.layout.both_roles or format_.repeats_tasks:
             alike = seen_tests.before(f"{task.task_id} {_tests_digest(task)}", place)
             if first is not None and alike is None:
                 report(_clash(path, task, first))

@@ -14,11 +14,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 
-from evaluator.formats.loader import Files, OnProblem, load_prompts, load_tasks, require_rows, sniff
-from evaluator.formats.native import FieldMap, parse_field_map
-from evaluator.formats.problems import FormatError, Problem, TaskClash
-from evaluator.formats.registry import Role, format_named, known_formats
-from evaluator.formats.sources import FileLike
+from evaluator.formats.reading.loader import Files, OnProblem, load_prompts, load_tasks, require_rows, sniff
+from evaluator.formats.reading.mapping import FieldMap, parse_field_map
+from evaluator.formats.reading.problems import FormatError, Problem, TaskClash
+from evaluator.formats.reading.registry import Role, format_named, known_formats
+from evaluator.formats.reading.sources import FileLike
 from evaluator.model import Rollout, Task
 
 _MADE = "prompt-"

@@ -15,12 +15,12 @@ from typing import NamedTuple, cast
 
 from msgspec.structs import replace
 
-from evaluator.formats.compression import BUFFER_BYTES, DAMAGE, decompressed
-from evaluator.formats.csv_rows import delimiter_of, read_csv
-from evaluator.formats.json_text import JsonError, ListDamage, ListElement, decode_json, split_json
-from evaluator.formats.problems import FormatError, Problem, one_line, snippet_of
-from evaluator.formats.registry import Row, known_containers
-from evaluator.formats.sources import FileLike, Source, source_of
+from evaluator.formats.reading.compression import BUFFER_BYTES, DAMAGE, decompressed
+from evaluator.formats.reading.csv_rows import delimiter_of, read_csv
+from evaluator.formats.reading.json_text import JsonError, ListDamage, ListElement, decode_json, split_json
+from evaluator.formats.reading.problems import FormatError, Problem, one_line, snippet_of
+from evaluator.formats.reading.registry import Row, known_containers
+from evaluator.formats.reading.sources import FileLike, Source, source_of
 from evaluator.model import JsonValue
 
 MAX_ROW_BYTES = 32 * 1024 * 1024
