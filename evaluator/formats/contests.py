@@ -12,7 +12,7 @@ import pickletools
 from collections.abc import Iterator
 
 from evaluator.formats.reading import fields as field
-from evaluator.formats.reading.compression import unpacked_field
+from evaluator.formats.reading.compression import unpacked_json
 from evaluator.formats.reading.fields import Fields
 from evaluator.formats.reading.json_text import JsonError, decode_json
 from evaluator.formats.reading.registry import Format
@@ -128,7 +128,7 @@ def _details(fields: Fields) -> Fields:
 def _test_cases(fields: Fields, name: str) -> list[Fields]:
     value = fields.get(name)
     if isinstance(value, str) and value.strip() and value.lstrip()[0] not in "[{":
-        value = _packed(value, name)
+        value = unpacked_json(value, name, _FIX, _only_text)
     cases = field.unpacked({name: value}, name) or []
     if not isinstance(cases, list):
         raise RecordError(f"{name} must be a list of {{input, output, testtype}}")
@@ -138,29 +138,20 @@ def _test_cases(fields: Fields, name: str) -> list[Fields]:
     return cases
 
 
-def _packed(value: str, name: str) -> JsonValue:
-    data = unpacked_field(value, name, _FIX)
-    text = _only_text(data) if data.startswith(b"\x80") else data
-    if text is None:
-        raise RecordError(f"{name} is a pickle of more than one string, which is never loaded: {_FIX}")
-    try:
-        return decode_json(text)
-    except JsonError as error:
-        raise RecordError(f"{name} unpacks to text that is {error}: {_FIX}") from None
-
-
-def _only_text(pickled: bytes) -> str | None:
-    """The string in a pickle that holds one string and nothing else, else None. Runs no instruction."""
+def _only_text(pickled: bytes) -> bytes | str:
+    """The string in a pickle that holds one string and nothing else; runs no instruction. JSON is returned as it is."""
     text: str | None = None
     try:
-        for operation, argument, _ in pickletools.genops(pickled):
+        for operation, argument, _ in pickletools.genops(pickled) if pickled.startswith(b"\x80") else ():
             if operation.name in ("BINUNICODE", "BINUNICODE8", "SHORT_BINUNICODE", "UNICODE") and text is None:
                 text = argument
             elif operation.name not in ("PROTO", "FRAME", "MEMOIZE", "BINPUT", "PUT", "STOP"):
-                return None
+                raise ValueError
     except (ValueError, UnicodeError, EOFError):
-        return None
-    return text
+        text = None
+    if text is None and pickled.startswith(b"\x80"):
+        raise RecordError(f"the tests are a pickle of more than one string, which is never loaded: {_FIX}")
+    return pickled if text is None else text
 
 
 def _lcb_samples(fields: Fields) -> Iterator[Fields]:

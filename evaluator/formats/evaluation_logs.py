@@ -17,7 +17,7 @@ from typing import IO
 from evaluator.formats import _trainer_rows as trainer
 from evaluator.formats.reading import chat
 from evaluator.formats.reading import fields as field
-from evaluator.formats.reading.compression import MemberError, read_member
+from evaluator.formats.reading.compression import MemberError, first_member, read_member
 from evaluator.formats.reading.fields import Fields
 from evaluator.formats.reading.json_text import JsonError, decode_json
 from evaluator.formats.reading.problems import FormatError, Problem, one_line
@@ -188,11 +188,9 @@ def _epoch(sample: Fields) -> int | None:
 
 def _attached(sample: Fields) -> Fields:
     """The sample with long texts put back, which the log keeps once each."""
-    texts = sample.get("attachments")
-    if not isinstance(texts, Mapping) or not texts:
-        return sample
-    names = ("input", "messages", "output")
-    return {name: _put_back(value, texts) if name in names else value for name, value in sample.items()}
+    texts = field.inner(sample, "attachments")
+    names = [name for name in ("input", "messages", "output") if texts and name in sample]
+    return {**sample, **{name: _put_back(sample[name], texts) for name in names}}
 
 
 def _put_back(value: JsonValue, texts: Fields) -> JsonValue:
@@ -207,7 +205,7 @@ def _put_back(value: JsonValue, texts: Fields) -> JsonValue:
 
 def _is_log(head: bytes, name: str) -> bool:
     """A ZIP archive whose first member is one of a log's."""
-    first = head[30 : 30 + int.from_bytes(head[26:28], "little")] if head.startswith(b"PK\x03\x04") else b""
+    first = first_member(head)
     return bool(first) and (first.startswith((b"_journal/", b"samples/")) or name.endswith(".eval"))
 
 

@@ -10,14 +10,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from evaluator.formats.reading import chat
 from evaluator.formats.reading import fields as field
 from evaluator.formats.reading.code import mode_of_test
-from evaluator.formats.reading.compression import unpacked_field
+from evaluator.formats.reading.compression import unpacked_json
 from evaluator.formats.reading.fields import Fields
-from evaluator.formats.reading.json_text import JsonError, decode_json
 from evaluator.formats.reading.registry import Format
 from evaluator.formats.reading.responses import conversation_of, output_text, prompt_of
 from evaluator.formats.reading.spec import Rollouts, Tasks, any_of, claims
@@ -78,7 +77,10 @@ def read_task(fields: Fields) -> Task:
     row = _native_row(fields, metadata)
     source = fields.get("source")
     row.setdefault("source", source if isinstance(source, str) and source else "NeMo Gym")
-    task = Task.from_row(row | {"task_id": task_id_of(fields, prompt), "prompt": prompt})
+    try:
+        task = Task.from_row(row | {"task_id": task_id_of(fields, prompt), "prompt": prompt})
+    except RecordError as error:
+        raise RecordError(str(error).replace("in_outs", _UNIT_TESTS) if "unit_tests" in metadata else error) from None
     taken = {*_NOT_OF_TASK, _metadata_field(fields)}
     task.metadata = {**field.without(metadata, NATIVE_FIELDS | _TESTS), **field.without(fields, taken)}
     return task
@@ -177,30 +179,18 @@ def _metadata(fields: Fields, response: Fields) -> dict[str, JsonValue]:
     return {**metadata, "conversation": conversation} if conversation else metadata
 
 
-def _bounded(value: JsonValue) -> JsonValue:
+def _bounded(value: JsonValue, longest: int = _LONGEST) -> JsonValue:
     """The value, or a note of its size if it is too large: a server may add anything to a rollout.
 
     An object that is too large keeps its short fields, such as an error's message.
     """
-    size = _size(value)
-    if size <= _LONGEST:
+    size = len(value) if isinstance(value, str) else len(json.dumps(value)) if isinstance(value, list | dict) else 0
+    if size <= longest:
         return value
-    if isinstance(value, dict):
-        sizes = {name: _size(inner) for name, inner in value.items()}
-        short = {name: inner if sizes[name] <= _SHORT else _left_out(sizes[name]) for name, inner in value.items()}
-        if _size(short) <= _LONGEST:
+    if isinstance(value, dict) and longest == _LONGEST:
+        short = {name: _bounded(inner, _SHORT) for name, inner in value.items()}
+        if len(json.dumps(short)) <= longest:
             return short
-    return _left_out(size)
-
-
-def _size(value: JsonValue) -> int:
-    """The approximate number of characters of its JSON."""
-    if isinstance(value, str):
-        return len(value)
-    return len(json.dumps(value)) if isinstance(value, list | dict) else 0
-
-
-def _left_out(size: int) -> str:
     return f"left out: {size:,} characters"
 
 
@@ -222,62 +212,34 @@ def _native_row(fields: Fields, metadata: Mapping[str, JsonValue]) -> dict[str, 
         row.setdefault("preamble", LIVECODEBENCH)  # as NeMo Gym's code_gen server does
     _require_no_file(row.get("grader"))
     if "in_outs" not in row and "test" not in row:
-        _answer_into(row, fields, metadata)
-    row.setdefault("mode", _mode(row))
+        answers = (place.get(name) for place in (metadata, fields) for name in _ANSWERS)
+        row["answer"] = next((answer for answer in answers if answer is not None), None)
+        if row["answer"] is None:
+            raise RecordError(
+                f"{_UNIT_TESTS} is missing: add it to verifier_metadata as {_EXAMPLE}, "
+                "or add an answer, or in_outs or test as in a native row"
+            )
+    if "in_outs" in row:
+        named = row.get("entry_point") or field.inner(row, "in_outs").get("fn_name")
+        row.setdefault("mode", Mode.CALL if named else Mode.STDIN)
+    elif isinstance(row.get("test"), str):
+        row.setdefault("mode", mode_of_test(row["test"]))
     return row
 
 
 def _unit_tests(metadata: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
     tests = field.unpacked(metadata, "unit_tests")
     if isinstance(tests, Mapping) and isinstance(tests.get("packed"), str):
-        tests = {**_unpacked(tests["packed"]), "fn_name": tests.get("fn_name")}
+        fix = "pack the JSON of inputs and outputs"
+        packed = unpacked_json(tests["packed"], f"{_UNIT_TESTS}.packed", fix)
+        if not isinstance(packed, Mapping):
+            raise RecordError(f"{_UNIT_TESTS}.packed must unpack to an object, not {type(packed).__name__}: {fix}")
+        tests = {**packed, "fn_name": tests.get("fn_name")}
     if not isinstance(tests, Mapping) or not {"inputs", "outputs"} <= tests.keys():
         raise RecordError(f"{_UNIT_TESTS} must have inputs and outputs, for example {_EXAMPLE}")
-    inputs, outputs, function = tests["inputs"], tests["outputs"], tests.get("fn_name")
-    if not isinstance(inputs, list) or not isinstance(outputs, list):
-        raise RecordError(f"{_UNIT_TESTS}: inputs and outputs must be lists")
-    if len(inputs) != len(outputs):
-        raise RecordError(
-            f"{_UNIT_TESTS} has {len(inputs)} inputs but {len(outputs)} outputs: give one output per input"
-        )
-    if function is not None and not isinstance(function, str):
-        raise RecordError(f"{_UNIT_TESTS}.fn_name must be text, not {type(function).__name__}")
-    return {"inputs": inputs, "outputs": outputs, "fn_name": function or None}
-
-
-def _unpacked(packed: str) -> Mapping[str, JsonValue]:
-    name, fix = f"{_UNIT_TESTS}.packed", "pack the JSON of inputs and outputs"
-    try:
-        value = decode_json(unpacked_field(packed, name, fix))
-    except JsonError as error:
-        raise RecordError(f"{name} unpacks to text that is {error}: {fix}") from None
-    if not isinstance(value, Mapping):
-        raise RecordError(f"{name} must unpack to an object, not {type(value).__name__}: {fix}")
-    return value
-
-
-def _answer_into(row: dict[str, JsonValue], fields: Fields, metadata: Mapping[str, JsonValue]) -> None:
-    answer = next((value for value in _answers(fields, metadata) if value is not None), None)
-    if answer is None:
-        raise RecordError(
-            f"{_UNIT_TESTS} is missing: add it to verifier_metadata as {_EXAMPLE}, "
-            "or add an answer, or in_outs or test as in a native row"
-        )
-    row["answer"] = answer
-
-
-def _answers(fields: Fields, metadata: Mapping[str, JsonValue]) -> Iterator[JsonValue]:
-    for place in (metadata, fields):
-        yield from (place.get(name) for name in _ANSWERS)
-
-
-def _mode(row: dict[str, JsonValue]) -> Mode:
-    if "in_outs" not in row:
-        test = row.get("test")
-        return mode_of_test(test) if isinstance(test, str) else Mode.ANSWER
-    in_outs = row["in_outs"]
-    named = row.get("entry_point") or (isinstance(in_outs, Mapping) and in_outs.get("fn_name"))
-    return Mode.CALL if named else Mode.STDIN
+    if not isinstance(tests.get("fn_name"), str | None):
+        raise RecordError(f"{_UNIT_TESTS}.fn_name must be text, not {type(tests['fn_name']).__name__}")
+    return {"inputs": tests["inputs"], "outputs": tests["outputs"], "fn_name": tests.get("fn_name") or None}
 
 
 def _require_no_file(grader: JsonValue) -> None:

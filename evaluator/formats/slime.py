@@ -13,6 +13,7 @@ from typing import NoReturn
 from evaluator.formats import _trainer_rows as trainer
 from evaluator.formats.reading import chat
 from evaluator.formats.reading import fields as field
+from evaluator.formats.reading.compression import first_member
 from evaluator.formats.reading.fields import Fields
 from evaluator.formats.reading.problems import FormatError, one_line
 from evaluator.formats.reading.registry import ContainerKind, Format, step_in
@@ -123,10 +124,9 @@ _CONVERT = (
 
 def _is_pytorch(head: bytes, name: str) -> bool:
     """By the first member of the archive, or by the file's ending where it is a bare pickle."""
-    archive = head.startswith(b"PK\x03\x04")
-    first = head[30 : 30 + int.from_bytes(head[26:28], "little")] if archive else b""
+    first = first_member(head)
     return first.endswith((b"/data.pkl", b"/.format_version")) or (
-        name.endswith((".pt", ".pth")) and (archive or head.startswith(b"\x80"))
+        name.endswith((".pt", ".pth")) and (bool(first) or head.startswith(b"\x80"))
     )
 
 

@@ -58,12 +58,6 @@ def optional_identifier(fields: Fields, name: str) -> str | None:
     return None if fields.get(name) in (None, "") else identifier(fields, name)
 
 
-def own_id(fields: Fields, names: Iterable[str]) -> str | None:
-    """The first of these ids that a row has."""
-    own = next((name for name in names if isinstance(fields.get(name), str | int) and fields[name] != ""), None)
-    return None if own is None else identifier(fields, own)
-
-
 def first(fields: Fields, names: Iterable[str]) -> str | None:
     """The first of these fields that the row has."""
     return next((name for name in names if fields.get(name) is not None), None)

@@ -304,8 +304,7 @@ def _unique_tasks(records: Iterator[tuple[Task, _Place]], report: OnProblem) -> 
             if first is not None and alike is None:
                 report(_clash(path, task, first))
         elif first is not None:
-            message = f"task_id {brief(task.task_id)} is already on {first}: this row is skipped"
-            report(Problem(path, task.line, f"{message}; give each task its own id", offset=place.offset))
+            report(_repeated("task", task.task_id, first, place))
         if first is None:
             yield task
 
@@ -357,6 +356,9 @@ def _unique_rollouts(records: Iterator[tuple[Rollout, _Place]], report: OnProble
         if first is None:
             yield rollout
         else:
-            message = f"sample_id {brief(rollout.sample_id)} is already on {first}: this row is skipped"
-            path = place.layout.source.name
-            report(Problem(path, rollout.line, f"{message}; give each sample its own id", offset=place.offset))
+            report(_repeated("sample", rollout.sample_id, first, place))
+
+
+def _repeated(what: str, own: str, first: str, place: _Place) -> Problem:
+    message = f"{what}_id {brief(own)} is already on {first}: this row is skipped; give each {what} its own id"
+    return Problem(place.layout.source.name, place.line, message, offset=place.offset)
