@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from evaluator.formats._code_samples import is_result, read_samples
 from evaluator.formats.reading import fields as field
-from evaluator.formats.reading.code import before_prompted, required_name
+from evaluator.formats.reading.code import after_prompt, before_prompted, required_name
 from evaluator.formats.reading.fields import Fields
 from evaluator.formats.reading.registry import Format
 from evaluator.formats.reading.spec import Rollouts, Tasks, any_of, claims
@@ -33,13 +33,8 @@ def _check(fields: Fields) -> str | None:
     task_id = field.identifier(fields, "task_id")
     base = _written_inputs(fields.get("base_input"), "base_input", task_id)
     plus = _written_inputs(fields.get("plus_input"), "plus_input", task_id)
-    entry_point, solution = required_name(fields.get("entry_point"), "entry_point"), _reference(fields)
+    entry_point, solution = required_name(fields.get("entry_point"), "entry_point"), after_prompt(fields)
     return _check_of(task_id, entry_point, solution, base, plus, _tolerance(fields)) if solution else None
-
-
-def _reference(fields: Fields) -> str | None:
-    canonical = field.text(fields, "canonical_solution")
-    return field.text(fields, "prompt") + canonical if canonical else None
 
 
 def _tolerance(fields: Fields) -> float:
@@ -280,7 +275,7 @@ FORMAT = Format(
         entry_point="entry_point",
         test=_check,
         preamble=before_prompted,
-        reference=_reference,
+        reference=after_prompt,
         source=lambda fields: "MBPP+" if str(fields["task_id"]).startswith("Mbpp/") else "HumanEval+",
         left_out="canonical_solution, test, base_input, plus_input, atol",
     ),

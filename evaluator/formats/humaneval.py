@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from evaluator.formats._code_samples import read_sample
 from evaluator.formats.reading import fields as field
-from evaluator.formats.reading.code import before_prompted
+from evaluator.formats.reading.code import after_prompt, before_prompted
 from evaluator.formats.reading.fields import Fields
 from evaluator.formats.reading.registry import Format
 from evaluator.formats.reading.spec import Recorded, Rollouts, Tasks, claims, truth, verdict_of_error
@@ -31,11 +31,6 @@ _PYTHON = re.compile(r"^\s*(?:async )?def \w+", re.MULTILINE)
 """Not every log names its language."""
 
 
-def _reference(fields: Fields) -> str | None:
-    canonical = field.text(fields, "canonical_solution")
-    return field.text(fields, "prompt") + canonical + field.text(fields, "suffix") if canonical else None
-
-
 FORMAT = Format(
     name="humaneval",
     title="HumanEval, HumanEval+: prompt, entry_point, test; samples with completion",
@@ -48,7 +43,7 @@ FORMAT = Format(
         test="test",
         preamble=before_prompted,
         suffix="suffix",
-        reference=_reference,
+        reference=after_prompt,
         source="HumanEval",
         left_out="canonical_solution",
     ),
@@ -179,7 +174,7 @@ REFLEXION = Format(
         entry_point="entry_point",
         test="test",
         preamble=before_prompted,
-        reference=_reference,
+        reference=after_prompt,
         source=lambda fields: "HumanEval" if _logged_id(fields).startswith("HumanEval/") else "",
         left_out=(
             "task_id, name, canonical_solution, solution, is_solved, is_passing, reflections, implementations, "

@@ -62,3 +62,9 @@ def before_function(source: str, name: str) -> str:
 def before_prompted(fields: Fields) -> str:
     """A preamble: the part of the row's prompt before its function (imports, helpers), for whole programs."""
     return before_function(field.text(fields, "prompt"), field.text(fields, "entry_point").strip())
+
+
+def after_prompt(fields: Fields) -> str | None:
+    """A reference: the row's prompt, its canonical solution and its suffix, as a whole program."""
+    canonical = field.text(fields, "canonical_solution")
+    return field.text(fields, "prompt") + canonical + field.text(fields, "suffix") if canonical else None

@@ -21,6 +21,7 @@ _SHOWN_FIELDS = 12
 _ID_FIELDS = ("task_id", "question_id", "id", "name")
 
 _NONE = Format("", "")
+_OTHER = {Role.TASKS: Role.ROLLOUTS, Role.ROLLOUTS: Role.TASKS}
 
 Unwrap = Callable[[Fields], Iterable[Fields] | None]
 """What makes rows of an object that no format claims: the rows in it, in order, or None where it is something else."""
@@ -74,11 +75,16 @@ def layout_of(
         if field_map or (chosen is not _NONE and chosen.claims(role) is None):
             return layout
         first: Row | None = None
-        for row in itertools.islice(_objects(container), _LOOKED_AT):
+        for row, unwrap, fields in _candidates(container):
             first = first or row
-            found = _matched(layout, row)
+            if chosen is _NONE:
+                found = _detected(role, fields, f"{source.name}:{row.line}")
+            else:
+                found = chosen if chosen.claim(role, fields) is not None else None
             if found is not None:
-                return found if first is row else _after_header(found, first, row)
+                both_roles = bool(claims_of(_OTHER[role], fields))
+                layout = msgspec.structs.replace(layout, format=found, unwrap=unwrap, both_roles=both_roles)
+                return layout if first is row else _after_header(layout, first, row)
     if chosen is _NONE and first is not None:
         raise _unknown(source.name, first)
     return layout
@@ -91,13 +97,23 @@ def readings_of(file: FileLike) -> tuple[list[Claimed], str]:
     """
     with open_container(file) as container:
         first: Row | None = None
-        for row in itertools.islice(_objects(container), _LOOKED_AT):
+        for row, _, fields in _candidates(container):
             first = first or row
-            for fields in (row.fields, *(inner for _, inner in _unwrapped(row.fields))):
-                claims = [claimed for role in Role for claimed in claims_of(role, fields)]
-                if claims:
-                    return sorted(claims, key=lambda each: -each.claim.strength), str(container)
+            claims = [claimed for role in Role for claimed in claims_of(role, fields)]
+            if claims:
+                return sorted(claims, key=lambda each: -each.claim.strength), str(container)
         raise no_rows(container.path) if first is None else _unknown(container.path, first)
+
+
+def _candidates(container: Container) -> Iterator[tuple[Row, Unwrap | None, Fields]]:
+    """The first objects of a file, each followed by the first row that each way to unwrap it finds in it."""
+    objects = (row for row in read_rows(container) if isinstance(row, Row))
+    for row in itertools.islice(objects, _LOOKED_AT):
+        yield row, None, row.fields
+        for unwrap in (samples_by_id, tasks_by_id):
+            inner = next(iter(unwrap(row.fields) or ()), None)
+            if inner is not None:
+                yield row, unwrap, inner
 
 
 def rows_of(layout: FileLayout, fields: Fields) -> Iterator[Fields]:
@@ -140,24 +156,6 @@ def no_rows(path: str) -> FormatError:
     return FormatError(f"{path}: has no usable row: write one JSON object per line (`rollscope formats FILE --check`)")
 
 
-def _objects(container: Container) -> Iterator[Row]:
-    return (row for row in read_rows(container) if isinstance(row, Row))
-
-
-def _matched(layout: FileLayout, row: Row) -> FileLayout | None:
-    """The layout for a file with this row; None if no format claims it, or not the chosen one."""
-    other = Role.ROLLOUTS if layout.role is Role.TASKS else Role.TASKS
-    for unwrap, fields in ((None, row.fields), *_unwrapped(row.fields)):
-        if layout.format is _NONE:
-            format_ = _detected(layout.role, fields, f"{layout.source.name}:{row.line}")
-        else:
-            format_ = layout.format if layout.format.claim(layout.role, fields) is not None else None
-        if format_ is not None:
-            both_roles = bool(claims_of(other, fields))
-            return msgspec.structs.replace(layout, format=format_, unwrap=unwrap, both_roles=both_roles)
-    return None
-
-
 def _after_header(layout: FileLayout, first: Row, row: Row) -> FileLayout:
     """The layout where the first object is not a row, but describes the rows."""
     if not _is_header(layout, first.fields, row.fields):
@@ -184,8 +182,7 @@ def _is_header(layout: FileLayout, first: Fields, row: Fields) -> bool:
 
 def _detected(role: Role, fields: Fields, where: str) -> Format | None:
     """The format that claims this row most strongly. Raises `FormatError` if it is a row of the other role."""
-    claims = claims_of(role, fields)
-    other = Role.ROLLOUTS if role is Role.TASKS else Role.TASKS
+    claims, other = claims_of(role, fields), _OTHER[role]
     others = claims_of(other, fields)
     if others and (not claims or (claims[0].claim.strength == 1 and others[0].claim.strength >= 3)):
         raise FormatError(
@@ -193,14 +190,6 @@ def _detected(role: Role, fields: Fields, where: str) -> Format | None:
             f"pass a file of {role} here, or name its format with --format"
         )
     return claims[0].format if claims else None
-
-
-def _unwrapped(fields: Fields) -> Iterator[tuple[Unwrap, Fields]]:
-    """The first row that each way to unwrap an object finds in it."""
-    for unwrap in (samples_by_id, tasks_by_id):
-        inner = next(iter(unwrap(fields) or ()), None)
-        if inner is not None:
-            yield unwrap, inner
 
 
 def _unknown(path: str, row: Row) -> FormatError:

@@ -187,7 +187,7 @@ class Rollouts(msgspec.Struct, frozen=True, kw_only=True):
     claim: Claims | None = None
     code: Callable[[Fields], Iterable[Rollout]] | None = None
     each: str | Callable[[Fields], Iterable[Fields]] = ""
-    """The list of samples in a row (objects or texts; their fields win over the row's), or what makes rows of it."""
+    """Where a row may have a list of samples (objects or texts; their fields win), or what makes rows of a row."""
     completion: Take = "completion"
     """Text, or messages whose last one counts."""
     said: Callable[[Fields], Said] | None = None
@@ -222,9 +222,9 @@ class Rollouts(msgspec.Struct, frozen=True, kw_only=True):
         """The rollouts of a row. Raises `RecordError` with the field that is wrong; those before it count."""
         if self.code is not None:
             return self.code(fields)
-        if not self.each:
-            return (self._rollout(fields),)
-        return map(self._rollout, nested(fields, self.each) if isinstance(self.each, str) else self.each(fields))
+        if isinstance(self.each, str):
+            return map(self._rollout, _samples(fields, self.each))
+        return map(self._rollout, self.each(fields))
 
     def prompt_of(self, fields: Fields) -> str:
         """The prompt of a row as one text; empty if the row does not have it."""
@@ -245,14 +245,11 @@ class Rollouts(msgspec.Struct, frozen=True, kw_only=True):
         passed = verdict is Verdict.PASSED if verdict is not None and verdict.graded else None
         if self.passed:
             passed = field.optional_truth({"passed": taken(fields, self.passed)}, "passed")
-        metadata = field.kept(
-            fields, {*self.names, *parts, *(self.left_out(fields) if callable(self.left_out) else ())}
-        )
+        left_out = self.left_out(fields) if callable(self.left_out) else ()
+        metadata = field.kept(fields, {*self.names, *parts, *left_out})
         if parts:
             metadata["reward_components"] = parts
-        row = {
-            name: taken(fields, getattr(self, name)) for name in ("sample_id", "sample_index", "model", "group", "step")
-        }
+        row = {name: taken(fields, getattr(self, name)) for name in _PLACES}
         return Rollout(
             task_id=self.task_id_of(fields),
             completion=text,
@@ -262,9 +259,7 @@ class Rollouts(msgspec.Struct, frozen=True, kw_only=True):
             model=field.optional_identifier(row, "model"),
             group=field.optional_identifier(row, "group"),
             step=field.optional_whole(row, "step"),
-            expected_pass=field.optional_truth({"passed": taken(fields, self.passed)}, "passed")
-            if self.passed
-            else passed,
+            expected_pass=passed,
             given_reward=reward,
             recorded_verdict=verdict,
             recorded_word=word,
@@ -279,11 +274,11 @@ class Rollouts(msgspec.Struct, frozen=True, kw_only=True):
             return chat.answer_text(answer), turns
         if not isinstance(self.completion, str):
             return self.completion(fields), {}
-        values = {path: at(fields, path) for path in self.completion.split("|")}
-        path = next((path for path, value in values.items() if value is not ABSENT and value is not None), None)
-        if path is None:
-            raise RecordError(f"{next(iter(values))} is missing: add the text that the model wrote")
-        return field.completion(values, path)
+        values = ((path, at(fields, path)) for path in self.completion.split("|"))
+        path, value = next(((path, value) for path, value in values if value not in (ABSENT, None)), ("", None))
+        if not path:
+            raise RecordError(f"{_name(self.completion)} is missing: add the text that the model wrote")
+        return field.completion({**fields, path: value}, path)
 
 
 def _note_names(spec: Tasks | Rollouts, fields: Iterable[str]) -> None:
@@ -295,11 +290,14 @@ def _note_names(spec: Tasks | Rollouts, fields: Iterable[str]) -> None:
     msgspec.structs.force_setattr(spec, "names", frozenset([*(path for path in paths if "." not in path), *out, *more]))
 
 
-def nested(fields: Fields, path: str) -> Iterable[Fields]:
-    """A row for each sample of a list in the row, numbered. Raises `RecordError` for anything else."""
-    samples = at(fields, path)
+def _samples(fields: Fields, path: str) -> Iterable[Fields]:
+    """A row for each sample of a list in the row, numbered; the row where it has none. Raises `RecordError`."""
+    samples = at(fields, path) if path else ABSENT
+    if samples is ABSENT:
+        yield fields
+        return
     if not isinstance(samples, list):
-        raise RecordError(f"{path} must be a list of samples, not {brief(None if samples is ABSENT else samples)}")
+        raise RecordError(f"{path} must be a list of samples, not {brief(samples)}")
     outer = field.without(fields, {path})
     for place, sample in enumerate(samples):
         own = {"completion": sample} if isinstance(sample, str) else sample
