@@ -69,7 +69,14 @@ def _tests(places: tuple[JsonValue, ...]) -> Iterator[JsonValue]:
             yield value
 
 
-def task_with(given: JsonValue, task_id: str, prompt: str, source: str) -> Task:
+def task_in(row: JsonValue, source: str, prompt: str = "") -> Task | None:
+    """The task of a dataset's row inside another row, or of the tests in that; None if it has none."""
+    known = _dataset_task(row)
+    tests = tests_in(row) if known is None else None
+    return known if tests is None else _task_with(tests, "task", prompt, source)
+
+
+def _task_with(given: JsonValue, task_id: str, prompt: str, source: str) -> Task:
     """The task of tests in a row. Raises `RecordError`."""
     task = task_from(given, task_id)
     task.prompt = task.prompt or prompt
@@ -90,13 +97,13 @@ def tasks_in(rollouts: Rollouts, tests: Callable[[Fields], JsonValue], why: str)
             raise RecordError(
                 f"the row has no tests: add {', '.join(COLUMNS[:-1])} or {COLUMNS[-1]}, or name a dataset"
             )
-        return task_with(given, rollouts.task_id_of(fields), rollouts.prompt_of(fields), rollouts.by)
+        return _task_with(given, rollouts.task_id_of(fields), rollouts.prompt_of(fields), rollouts.by)
 
     return Tasks(claim=claim, code=read)
 
 
-def dataset_task(row: JsonValue) -> Task | None:
-    """The task of a dataset's row inside another row, read by the dataset's own format; None if no format knows it."""
+def _dataset_task(row: JsonValue) -> Task | None:
+    """Read by the dataset's own format; None if no format knows it."""
     claims = claims_of(Role.TASKS, row) if isinstance(row, Mapping) else ()
     if not claims or claims[0].claim.strength < _TYPICAL:
         return None

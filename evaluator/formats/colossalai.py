@@ -75,7 +75,6 @@ FORMAT = Format(
         by="ColossalAI",
         left_out="in_outs, test_cases, preamble",
     ),
-    repeats_tasks=True,
     from_name=step_in(r"_training_step_(\d{1,18})\b[^/]*\Z", "train_step"),
 )
 

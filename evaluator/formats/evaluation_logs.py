@@ -56,12 +56,9 @@ def task_of_sample(fields: Fields) -> Task | None:
     target is asserts (as in MBPP and APPS). `id` becomes the row's `task_id`.
     """
     metadata = field.inner(fields, "metadata")
-    known = trainer.dataset_task({"task_id": fields.get("id"), **metadata})
+    known = trainer.task_in({"task_id": fields.get("id"), **metadata}, "inspect_ai") if metadata else None
     if known is not None:
         return known
-    tests = trainer.tests_in(fields.get("metadata"))
-    if tests is not None:
-        return trainer.task_with(tests, "task", "", "inspect_ai")
     test = metadata.get("test")
     try:
         if not isinstance(test, str):
@@ -237,7 +234,6 @@ INSPECT_AI = Format(
             "timelines, model_usage, role_usage"
         ),
     ),
-    repeats_tasks=True,
 )
 CONTAINER = ContainerKind(name="inspect_ai log", claims=_is_log, open=sample_rows)
 
@@ -333,12 +329,7 @@ def _lm_eval_grade(row: Fields) -> Recorded:
 
 
 def _task(fields: Fields) -> Task | None:
-    doc = fields.get("doc")
-    known = trainer.dataset_task(doc)
-    if known is not None:
-        return known
-    tests = trainer.tests_in(doc)
-    return None if tests is None else trainer.task_with(tests, "task", _lm_eval_prompt(fields), "lm-evaluation-harness")
+    return trainer.task_in(fields.get("doc"), "lm-evaluation-harness", _lm_eval_prompt(fields))
 
 
 def _task_id(fields: Fields) -> JsonValue:
@@ -373,6 +364,5 @@ LM_EVAL = Format(
             *("doc_id", "doc", "arguments", "resps", "filtered_resps", "metrics", "eval_task", "count", "kind", "more"),
         ],
     ),
-    repeats_tasks=True,
     from_name=_names_in_path,
 )

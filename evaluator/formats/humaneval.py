@@ -99,7 +99,6 @@ HUMANEVAL_X = Format(
             "task_id, name, entry_point, canonical_solution, test, tests, declaration, example_test, text, stop_tokens"
         ),
     ),
-    repeats_tasks=True,
 )
 
 
@@ -189,5 +188,4 @@ REFLEXION = Format(
         grade=_solved,
         left_out="task_id, name, is_solved, entry_point, canonical_solution, cannonical_solution, test",
     ),
-    repeats_tasks=True,
 )

@@ -111,7 +111,6 @@ FORMAT = Format(
         _ROLLOUTS, lambda row: tests_of(row) if "samples" not in row else None, "tests in label or metadata"
     ),
     rollouts=_ROLLOUTS,
-    repeats_tasks=True,
     from_name=step_in(r"(?:^|/)(?:eval_)?(\d{1,18})\.jsonl?"),
 )
 

@@ -78,7 +78,6 @@ TRL = Format(
         _TRL, lambda row: trainer.tests_in(dict(row)), "step, prompt, completion and a column of tests"
     ),
     rollouts=_TRL,
-    repeats_tasks=True,
     from_name=step_in(r"completions_(\d{1,18})\.[a-z]+"),
 )
 
@@ -121,7 +120,6 @@ VERL = Format(
     title="verl: rollout and validation dumps, input, output, gts, score",
     tasks=trainer.tasks_in(_VERL, lambda row: trainer.tests_in(row.get("gts")), "gts with tests"),
     rollouts=_VERL,
-    repeats_tasks=True,
     from_name=step_in(r"(?:^|/)(\d{1,18})\.jsonl"),
 )
 

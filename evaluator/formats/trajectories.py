@@ -137,7 +137,6 @@ RLLM = Format(
     title="rllm: episodes and trajectories, steps, reward, is_correct",
     tasks=trainer.tasks_in(_RLLM, lambda row: trainer.tests_in(_task(row)), "tests in task"),
     rollouts=_RLLM,
-    repeats_tasks=True,
     from_name=step_in(r"(?:^|/)(?:train|val)_step_(\d{1,18})"),
 )
 
@@ -215,7 +214,6 @@ AGENTFLY = Format(
     title="AgentFly: trajectories, segments, reward, chain_id; the monitor's files",
     tasks=trainer.tasks_in(_AGENTFLY, _agentfly_tests, "tests in metadata"),
     rollouts=_AGENTFLY,
-    repeats_tasks=True,
 )
 
 

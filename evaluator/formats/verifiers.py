@@ -81,7 +81,6 @@ FORMAT = Format(
         "tests in info or answer",
     ),
     rollouts=_RESULTS,
-    repeats_tasks=True,
     from_name=_names_in_path,
 )
 
@@ -205,6 +204,5 @@ TRACES = Format(
     title="verifiers 1, prime-rl: traces, task, nodes, rewards",
     tasks=trainer.tasks_in(_TRACES, lambda row: trainer.tests_in(_data(row)), "task.data with tests"),
     rollouts=_TRACES,
-    repeats_tasks=True,
     from_name=_STEP,
 )

@@ -30,7 +30,7 @@ def messages_of(value: JsonValue, name: str, role: str) -> list[Message]:
         return [_message(value, name, role)]
     if len(value) == 1 and isinstance(value[0], str):
         return [{"role": role, "content": value[0]}]
-    return [_message(item, f"{name}[{place}]", role) for place, item in enumerate(value)]
+    return [_message(item, name, role) for item in value]
 
 
 def is_conversation(value: JsonValue) -> bool:

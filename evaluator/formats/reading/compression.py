@@ -159,7 +159,8 @@ def read_member(archive: zipfile.ZipFile, file: IO[bytes], member: zipfile.ZipIn
         raise MemberError("is encrypted")
     try:
         if member.compress_type == _ZIP_ZSTD:
-            data = _unpacked(_packed(file, member, most), most)
+            frames = zstandard.ZstdDecompressor().stream_reader(_packed(file, member, most), read_across_frames=True)
+            data = frames.read(most + 1)
         else:
             with archive.open(member) as stream:
                 data = stream.read(most + 1)
@@ -181,17 +182,6 @@ def _packed(file: IO[bytes], member: zipfile.ZipInfo, most: int) -> bytes:
         raise MemberError(f"has more than {most // 1024**2} MiB")
     file.seek(int.from_bytes(header[26:28], "little") + int.from_bytes(header[28:30], "little"), 1)
     return file.read(member.compress_size)
-
-
-def _unpacked(packed: bytes, most: int) -> bytes:
-    """The data of all frames, or one byte more than `most`."""
-    frames, found = _Frames(io.BytesIO(packed), _Zstd, _ZSTD_PIECE_BYTES), bytearray()
-    try:
-        while len(found) <= most and (data := frames.read1(most + 1 - len(found))):
-            found += data
-    except EOFError:
-        raise EOFError("it ends in the middle of a frame") from None
-    return bytes(found)
 
 
 def unpacked_json(value: str, name: str, fix: str, text_of: Callable[[bytes], bytes | str] = bytes) -> JsonValue:

@@ -41,8 +41,8 @@ class Row(NamedTuple):
 class Format(NamedTuple):
     """One file format: what its rows become, in each role that it has.
 
-    `repeats_tasks`: several rows of the same task are normal (each has a sample too) and not reported. `from_name`:
-    fields that only the file's path has, such as its step; a row's own win.
+    `repeats_tasks`: several rows of the same task are normal, and not reported, even if none has a sample too.
+    `from_name`: fields that only the file's path has, such as its step; a row's own win.
     """
 
     name: str
