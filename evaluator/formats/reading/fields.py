@@ -96,7 +96,7 @@ def optional_whole(fields: Fields, name: str) -> int | None:
     value = fields.get(name)
     if value is None:
         return None
-    whole = _number_in(value)
+    whole = number_in(value)
     whole = int(whole) if isinstance(whole, float) and whole.is_integer() else whole
     if isinstance(whole, bool) or not isinstance(whole, int):
         raise RecordError(f"{name} must be a whole number or null, not {brief(value)}")
@@ -109,7 +109,7 @@ def optional_number(fields: Fields, name: str) -> float | None:
     value = fields.get(name)
     if value is None:
         return None
-    number = _number_in(value)
+    number = number_in(value)
     if not isinstance(number, int | float):
         raise RecordError(f"{name} must be a number or null, not {brief(value)}")
     try:
@@ -118,7 +118,7 @@ def optional_number(fields: Fields, name: str) -> float | None:
         raise RecordError(f"{name} must be at most 1.8e308 or null, not {brief(value)}") from None
 
 
-def _number_in(value: JsonValue) -> JsonValue:
+def number_in(value: JsonValue) -> JsonValue:
     """The number in a text, as cells of CSV have it; anything else as it is."""
     if not isinstance(value, str) or not _NUMBER.fullmatch(value):
         return value

@@ -240,7 +240,7 @@ class Rollouts(msgspec.Struct, frozen=True, kw_only=True):
         text, more = self._completion(fields)
         recorded = self.grade(fields) if self.grade else None
         verdict, word, by = recorded or (None, None, "")
-        reward = field.number(taken(fields, self.reward))
+        reward = field.number(field.number_in(taken(fields, self.reward)))
         parts = self.parts(fields) if self.parts else {}
         passed = verdict is Verdict.PASSED if verdict is not None and verdict.graded else None
         if self.passed:
@@ -314,7 +314,8 @@ def _id_of(fields: Fields, spec: Tasks | Rollouts, prompt: str) -> str:
     if own is not None:
         return field.identifier({"task_id": own}, "task_id")
     if not prompt:
-        raise RecordError(f"the row has neither an id nor a {_name(spec.prompt) or 'prompt'}: add a task_id")
+        shown = _name(spec.prompt) or "its prompt"
+        raise RecordError(f"the row has neither an id nor text in {shown}: add a task_id")
     return field.id_from_prompt(prompt)
 
 
