@@ -137,17 +137,14 @@ def _inspect_said(sample: Fields) -> Said:
     return prompt, [{"role": "assistant", "content": said}] if said and not completion else completion
 
 
-def _scores(sample: Fields) -> dict[str, JsonValue]:
-    """Each scorer's value; of one scorer with several values, those."""
+def _scores(sample: Fields) -> tuple[JsonValue, dict[str, JsonValue]]:
+    """The value of the only scorer; else those of several, or of one that gives several, by name."""
     scores = field.inner(sample, "scores")
     values = {name: score.get("value") for name, score in scores.items() if isinstance(score, Mapping)}
     only = next(iter(values.values())) if len(values) == 1 else None
-    return {str(name): part for name, part in only.items()} if isinstance(only, Mapping) else values
-
-
-def _only_score(sample: Fields) -> JsonValue:
-    scores = field.inner(sample, "scores")
-    return next(iter(_scores(sample).values())) if len(scores) == len(_scores(sample)) == 1 else None
+    if isinstance(only, Mapping):
+        return None, {str(name): part for name, part in only.items()}
+    return (only, {}) if len(values) == 1 else (None, values)
 
 
 def _reward_of(value: JsonValue) -> float | None:
@@ -156,19 +153,18 @@ def _reward_of(value: JsonValue) -> float | None:
 
 def _parts(sample: Fields) -> dict[str, float]:
     """Of several scores there is no reward, but parts."""
-    values = {} if _only_score(sample) is not None else _scores(sample)
-    numbers = {name: _reward_of(value) for name, value in values.items()}
+    numbers = {name: _reward_of(value) for name, value in _scores(sample)[1].items()}
     return {name: value for name, value in numbers.items() if value is not None}
 
 
 def _inspect_grade(sample: Fields) -> Recorded | None:
-    value = _only_score(sample)
+    value, several = _scores(sample)
     if isinstance(value, str):
         return Recorded(_VALUES[value][0] if value in _VALUES else None, value)
     if value is not None:
         return Recorded(verdict_of_truth(value) if isinstance(value, bool) else None, brief(value))
-    words = ", ".join(f"{name}={value}" for name, value in _scores(sample).items())
-    return Recorded(None, words) if words else None
+    words = ", ".join(f"{name}={value}" for name, value in several.items())
+    return Recorded(None, words) if words and len(sample["scores"]) > 1 else None
 
 
 def _about(sample: Fields) -> dict[str, JsonValue]:
@@ -224,7 +220,7 @@ INSPECT_AI = Format(
         sample_index=_epoch,
         group="id",
         model="eval.model",
-        reward=lambda sample: _reward_of(_only_score(sample)),
+        reward=lambda sample: _reward_of(_scores(sample)[0]),
         parts=_parts,
         grade=_inspect_grade,
         by="inspect_ai",

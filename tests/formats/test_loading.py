@@ -21,7 +21,6 @@ from evaluator.formats import (
     require_rows,
     sniff,
 )
-from evaluator.formats.reading.loader import IdTable
 from tests.formats.conftest import loaded
 
 
@@ -268,12 +267,6 @@ def test_the_format_is_detected_or_named(write):
 def test_dataset_hash_is_of_the_bytes(write):
     path = write(b"abc")
     assert dataset_hash(path) == "sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
-
-
-def test_seen_ids_remembers_first_lines_across_growth():
-    seen = IdTable()
-    assert all(seen.first_line(f"id-{n}", n + 1) is None for n in range(20_000))
-    assert all(seen.first_line(f"id-{n}", 0) == n + 1 for n in range(0, 20_000, 97))
 
 
 def test_a_problem_prints_as_one_printable_line():

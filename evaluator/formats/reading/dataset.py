@@ -107,10 +107,7 @@ def _own_names(tasks: list[Task]) -> dict[str, str]:
 
 def map_of(text: str | None, option: str = "--map") -> dict[str, str] | None:
     """The field map in a text, as an option or a run's manifest has it. Raises `FormatError` that names the option."""
-    try:
-        return None if text is None else parse_field_map(text)
-    except FormatError as error:
-        raise FormatError(str(error).replace("--map", option)) from None
+    return None if text is None else parse_field_map(text, option)
 
 
 def map_text(field_map: FieldMap | None) -> str | None:

@@ -20,18 +20,18 @@ _WHOLE_ROW = "$"
 _STEP = re.compile(r"\[(\d+|\*)\]")
 
 
-def parse_field_map(text: str) -> dict[str, str]:
-    """The map in `ours=theirs,ours=theirs`. Raises `FormatError` for anything else."""
+def parse_field_map(text: str, option: str = "--map") -> dict[str, str]:
+    """The map in `ours=theirs,ours=theirs`. Raises `FormatError` for anything else, which names the option."""
     field_map: dict[str, str] = {}
     for part in filter(None, (part.strip() for part in text.split(","))):
         ours, equals, theirs = (word.strip() for word in part.partition("="))
         if not (ours and equals and theirs):
-            raise FormatError(f"--map: {part!r} is not a pair: write ours=theirs, for example task_id=uid")
+            raise FormatError(f"{option}: {part!r} is not a pair: write ours=theirs, for example task_id=uid")
         if ours in field_map:
-            raise FormatError(f"--map: {ours} is given twice")
+            raise FormatError(f"{option}: {ours} is given twice")
         field_map[ours] = theirs
     if not field_map:
-        raise FormatError("--map: is empty: write ours=theirs, for example task_id=uid,completion=response")
+        raise FormatError(f"{option}: is empty: write ours=theirs, for example task_id=uid,completion=response")
     return field_map
 
 
