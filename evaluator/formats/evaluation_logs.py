@@ -253,11 +253,13 @@ def _responses(fields: Fields) -> Iterator[Fields]:
     texts = _only(fields.get("resps")) or _only([fields.get("resps")])
     if not texts:
         raise RecordError("resps has no generated text: tasks that are scored by likelihood have no completions")
-    runs_code = any(name.startswith("pass") for name in _metrics(fields))
+    metrics = _metrics(fields)
+    runs_code = any(name.startswith("pass") for name in metrics)
     graded = _only(fields.get("filtered_resps")) if runs_code else []
     shared = {} if _task(fields) else {"doc": fields.get("doc")}
+    known = {"count": len(texts), "metrics": metrics, "metric": _metric(metrics)}
     for place, text in enumerate(texts):
-        row = {**fields, "count": len(texts), "completion": text, "kind": None}
+        row = {**fields, **known, "completion": text, "kind": None}
         if len(graded) != len(texts):
             yield {**row, "more": {**shared, "filtered": fields.get("filtered_resps")}}
             continue
@@ -305,21 +307,20 @@ def _metrics(fields: Fields) -> dict[str, float]:
     return {name: value for name, value in found if value is not None}
 
 
-def _metric(row: Fields) -> tuple[str | None, float | None]:
+def _metric(metrics: Mapping[str, float]) -> tuple[str | None, float | None]:
     """What says whether it passed, or the only metric."""
-    metrics = _metrics(row)
     name = next((name for name in _VERDICTS if name in metrics), None)
     name = next(iter(metrics)) if name is None and len(metrics) == 1 else name
     return name, metrics[name] if name else None
 
 
 def _decides(row: Fields) -> bool:
-    name, value = _metric(row)
+    name, value = row["metric"]
     return name in _VERDICTS and (value in (0, 1) or row["count"] == 1)
 
 
 def _lm_eval_grade(row: Fields) -> Recorded:
-    name, value = _metric(row)
+    name, value = row["metric"]
     by = f"lm-evaluation-harness ({row['filter']})" if isinstance(row.get("filter"), str) else ""
     return Recorded(verdict_of_truth(value == 1), f"{name}={value}", by) if _decides(row) else Recorded(None, None, by)
 
@@ -337,6 +338,9 @@ def _task_id(fields: Fields) -> JsonValue:
     return f"{task}/{number}" if own is None and number is not None else own
 
 
+_OF_LM_EVAL = (
+    "doc_id", "doc", "arguments", "resps", "filtered_resps", "eval_task", "count", "metrics", "metric", "kind", "more",
+)  # fmt: skip
 LM_EVAL = Format(
     name="lm_eval",
     title="lm-evaluation-harness: samples, doc_id, doc, resps, filtered_resps",
@@ -350,15 +354,12 @@ LM_EVAL = Format(
         prompt=_lm_eval_prompt,
         task_id=_task_id,
         kind=lambda row: row["kind"],
-        reward=lambda row: _metric(row)[1] if _decides(row) or row["count"] == 1 else None,
-        parts=lambda row: _metrics(row) if len(_metrics(row)) > 1 else {},
+        reward=lambda row: row["metric"][1] if _decides(row) or row["count"] == 1 else None,
+        parts=lambda row: row["metrics"] if len(row["metrics"]) > 1 else {},
         grade=_lm_eval_grade,
         by="lm-evaluation-harness",
         metadata=lambda row: row["more"],
-        left_out=lambda row: [
-            *_metrics(row),
-            *("doc_id", "doc", "arguments", "resps", "filtered_resps", "metrics", "eval_task", "count", "kind", "more"),
-        ],
+        left_out=lambda row: {*row["metrics"], *_OF_LM_EVAL},
     ),
     from_name=_names_in_path,
 )

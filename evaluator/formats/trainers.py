@@ -168,6 +168,10 @@ def _only(value: JsonValue) -> JsonValue:
     return value
 
 
+def _nemo_rl_said(row: Fields) -> Said:
+    return row["said"] if "said" in row else _nemo_rl_conversation(row)
+
+
 def _nemo_rl_conversation(fields: Fields) -> Said:
     content = fields.get("content")
     if isinstance(content, list) and len(content) == 1 and isinstance(content[0], str | list):
@@ -195,7 +199,7 @@ def _with_roles(texts: list[str]) -> Said:
 def _row_number(fields: Fields) -> str | None:
     """The id of a row without a prompt, as some versions write: its number in the file."""
     number = field.optional_identifier(fields, "idx")
-    return None if number is None or _nemo_rl_conversation(fields)[0] else f"row-{number}"
+    return None if number is None or _nemo_rl_said(fields)[0] else f"row-{number}"
 
 
 def _names_in_path(path: str) -> Fields:
@@ -208,12 +212,13 @@ NEMO_RL = Format(
     title="NeMo RL: train_data_step and val_data_step, content, rewards",
     rollouts=Rollouts(
         claim=claims(f"3: content, rewards, {'|'.join(sorted(_COMPUTED))}; 2: content, rewards, idx"),
-        said=_nemo_rl_conversation,
+        each=lambda fields: ({**fields, "said": _nemo_rl_conversation(fields)},),
+        said=_nemo_rl_said,
         prompt="",
         task_id=_row_number,
         reward=lambda fields: _only(fields.get("filtered_rewards", fields.get("rewards"))),
         by="NeMo RL",
-        left_out=", ".join(("content", "rewards", "filtered_rewards", "idx", *_COMPUTED)),
+        left_out=", ".join(("said", "content", "rewards", "filtered_rewards", "idx", *_COMPUTED)),
     ),
     from_name=_names_in_path,
 )

@@ -7,6 +7,7 @@ function. What is taken is no metadata, and neither is `left_out`; all else in t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import msgspec
@@ -45,14 +46,19 @@ def claims(text: str, fits: Callable[[Fields], object] | None = None) -> Claims:
     have; one of several with `|`, all that there are of several with `+`; `:list`, `:object`, `:text` or `:some` (not
     null) says what it holds, and `=` how its text begins. A part in brackets is a remark. `fits` is asked last.
     """
-    parts = [part.strip().partition(": ") for part in text.split(";")]
-    parsed = [(int(strength), terms.split(", ")) for strength, _, terms in parts]
+    parsed = []
+    for part in text.split(";"):
+        strength, _, words = part.strip().partition(": ")
+        terms = words.split(", ")
+        needed = frozenset(filter(str.isidentifier, terms))  # what most rows of other formats lack
+        parsed.append((int(strength), needed, [_term(term) for term in terms]))
 
     def claim(fields: Fields) -> Claim | None:
-        for strength, terms in parsed:
-            shown = [_shown(term, fields) for term in terms]
-            if None not in shown and (fits is None or fits(fields)):
-                return Claim(strength, ", ".join(filter(None, shown)).replace(", (", " ").replace(")", ""))
+        for strength, needed, terms in parsed:
+            if needed <= fields.keys():
+                shown = [term(fields) for term in terms]
+                if None not in shown and (fits is None or fits(fields)):
+                    return Claim(strength, ", ".join(filter(None, shown)).replace(", (", " ").replace(")", ""))
         return None
 
     return claim
@@ -63,29 +69,34 @@ def any_of(*several: Claims) -> Claims:
     return lambda fields: next(filter(None, (claim(fields) for claim in several)), None)
 
 
-def _shown(term: str, fields: Fields) -> str | None:
-    """What of a term the row has; None if it does not fit."""
-    if term.startswith("("):
-        return term
-    if term.startswith("!"):
-        return None if _has(term[1:], fields) else ""
-    if "+" in term:
-        return ", ".join(name for name in term.split("+") if name in fields) or None
-    return next((_named(name, fields) for name in term.split("|") if _has(name, fields)), None)
+def _term(text: str) -> Callable[[Fields], str | None]:
+    """What of a term a row has; None if it does not fit."""
+    if text.startswith("("):
+        return lambda _: text
+    if text.startswith("!"):
+        absent = _one(text[1:])
+        return lambda fields: "" if absent(fields) is None else None
+    if "+" in text:
+        names = text.split("+")
+        return lambda fields: ", ".join(name for name in names if name in fields) or None
+    options = [_one(option) for option in text.split("|")]
+    if len(options) == 1:
+        return options[0]
+    return lambda fields: next((shown for option in options if (shown := option(fields)) is not None), None)
 
 
-def _has(term: str, fields: Fields) -> bool:
-    name, _, start = term.partition("=")
+def _one(text: str) -> Callable[[Fields], str | None]:
+    name, is_start, start = text.partition("=")
     name, _, kind = name.partition(":")
-    value = fields.get(name)
-    fits = not kind or (value is not None and isinstance(value, _KINDS[kind]))
-    return name in fields and fits and (not start or str(value).startswith(start))
 
+    def shown(fields: Fields) -> str | None:
+        if name not in fields or (kind and (fields[name] is None or not isinstance(fields[name], _KINDS[kind]))):
+            return None
+        if not is_start:
+            return name
+        return f"{name} {fields[name]!r}" if str(fields[name]).startswith(start) else None
 
-def _named(term: str, fields: Fields) -> str:
-    name, is_start, _ = term.partition("=")
-    name = name.partition(":")[0]
-    return f"{name} {fields[name]!r}" if is_start else name
+    return shown
 
 
 class Recorded(NamedTuple):
@@ -117,8 +128,18 @@ def taken(fields: Fields, take: Take) -> JsonValue:
     """What the row has there; None if it has nothing, or an empty text."""
     if not isinstance(take, str):
         return take(fields)
-    values = (at(fields, path) for path in take.split("|") if path)
-    return next((value for value in values if value is not ABSENT and value is not None and value != ""), None)
+    for path in _paths(take):
+        value = fields.get(path)
+        if value is None and "." in path:
+            value = at(fields, path)
+        if value is not None and value != "" and value is not ABSENT:
+            return value
+    return None
+
+
+@lru_cache(maxsize=1024)
+def _paths(take: str) -> tuple[str, ...]:
+    return tuple(filter(None, take.split("|")))
 
 
 _OF_TASK = ("task_id", "prompt", "suffix", "entry_point", "test", "in_outs", "answer", "reference", "grader")
@@ -162,7 +183,7 @@ class Tasks(msgspec.Struct, frozen=True, kw_only=True):
             return self.code(fields)
         row = {name: value for name in _OF_TASK if (value := taken(fields, getattr(self, name))) not in (None, "")}
         row["prompt"] = chat.text_of(row.get("prompt"), _name(self.prompt))
-        row["task_id"] = _id_of(fields, self, row["prompt"])
+        row["task_id"] = _id_of(row.get("task_id"), self, row["prompt"])
         for name, given in (("source", self.source), ("preamble", self.preamble)):
             row[name] = given if isinstance(given, str) else given(fields)
         row |= {name: fields[name] for name in ("preamble", *self.same.split(", ")) if fields.get(name) is not None}
@@ -226,18 +247,20 @@ class Rollouts(msgspec.Struct, frozen=True, kw_only=True):
             return map(self._rollout, _samples(fields, self.each))
         return map(self._rollout, self.each(fields))
 
-    def prompt_of(self, fields: Fields) -> str:
-        """The prompt of a row as one text; empty if the row does not have it."""
+    def prompt_of(self, fields: Fields, said: Said | None = None) -> str:
+        """The prompt of a row as one text; empty if the row does not have it. `said`: its conversation, if known."""
         if self.said is not None and not self.prompt:
-            return chat.prompt_text(self.said(fields)[0])
+            return chat.prompt_text((said or self.said(fields))[0])
         return chat.text_of(taken(fields, self.prompt), _name(self.prompt))
 
-    def task_id_of(self, fields: Fields) -> str:
+    def task_id_of(self, fields: Fields, said: Said | None = None) -> str:
         """The id of a row's task. Raises `RecordError` if it can't be known."""
-        return _id_of(fields, self, "" if taken(fields, self.task_id) is not None else self.prompt_of(fields))
+        own = taken(fields, self.task_id)
+        return _id_of(own, self, "" if own is not None else self.prompt_of(fields, said))
 
     def _rollout(self, fields: Fields) -> Rollout:
-        text, more = self._completion(fields)
+        said = self.said(fields) if self.said else None
+        text, more = self._completion(fields, said)
         recorded = self.grade(fields) if self.grade else None
         verdict, word, by = recorded or (None, None, "")
         reward = field.number(field.number_in(taken(fields, self.reward)))
@@ -251,7 +274,7 @@ class Rollouts(msgspec.Struct, frozen=True, kw_only=True):
             metadata["reward_components"] = parts
         row = {name: taken(fields, getattr(self, name)) for name in _PLACES}
         return Rollout(
-            task_id=self.task_id_of(fields),
+            task_id=self.task_id_of(fields, said),
             completion=text,
             sample_id=field.optional_identifier(row, "sample_id") or "",
             sample_index=field.optional_whole(row, "sample_index"),
@@ -267,14 +290,14 @@ class Rollouts(msgspec.Struct, frozen=True, kw_only=True):
             metadata={**metadata, **more, **(self.metadata(fields) if self.metadata else {})},
         )
 
-    def _completion(self, fields: Fields) -> tuple[str, dict[str, JsonValue]]:
-        if self.said is not None:
-            prompt, answer = self.said(fields)
+    def _completion(self, fields: Fields, said: Said | None) -> tuple[str, dict[str, JsonValue]]:
+        if said is not None:
+            prompt, answer = said
             turns = {"messages": [*prompt, *answer]} if self.all_turns else chat.turns(prompt, answer)
             return chat.answer_text(answer), turns
         if not isinstance(self.completion, str):
             return self.completion(fields), {}
-        values = ((path, at(fields, path)) for path in self.completion.split("|"))
+        values = ((path, at(fields, path)) for path in _paths(self.completion))
         path, value = next(((path, value) for path, value in values if value not in (ABSENT, None)), ("", None))
         if not path:
             raise RecordError(f"{_name(self.completion)} is missing: add the text that the model wrote")
@@ -306,9 +329,8 @@ def _samples(fields: Fields, path: str) -> Iterable[Fields]:
         yield {"sample_index": place, **outer, **own}
 
 
-def _id_of(fields: Fields, spec: Tasks | Rollouts, prompt: str) -> str:
+def _id_of(own: JsonValue, spec: Tasks | Rollouts, prompt: str) -> str:
     """A task's own id; else one made from its prompt, where the format has such. Raises `RecordError`."""
-    own = taken(fields, spec.task_id)
     if isinstance(spec.task_id, str) and spec.task_id and not spec.task_id.endswith("|"):
         return field.identifier({_name(spec.task_id): own}, _name(spec.task_id))
     if own is not None:
