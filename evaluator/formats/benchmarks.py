@@ -19,7 +19,7 @@ from evaluator.formats.reading import fields as field
 from evaluator.formats.reading.code import before_function, test_code
 from evaluator.formats.reading.fields import Fields
 from evaluator.formats.reading.registry import Format
-from evaluator.formats.reading.spec import Recorded, Rollouts, Tasks, any_of, claims
+from evaluator.formats.reading.spec import Recorded, Rollouts, Tasks, any_of, claims, taken
 from evaluator.given_tests import entry_point_of, names_called
 from evaluator.model import RecordError, Rollout
 
@@ -193,6 +193,7 @@ ACECODE = Format(
         each="inferences",
         task_id="task_id|id",
         prompt="question",
+        sample_id=lambda sample: f"{taken(sample, 'task_id|id')}#{sample['sample_index']}",
         sample_index="completion_id|sample_index",
         model="model_name",
         reward="pass_rate",
