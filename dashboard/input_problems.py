@@ -11,7 +11,7 @@ from dashboard import state
 from dashboard.state import View
 from dashboard.wording import counted
 from dashboard.workspace import OpenRun
-from evaluator.formats.problems import reason_of
+from evaluator.formats.reading.problems import reason_of
 from evaluator.index import IndexedFile
 from evaluator.runs.resuming import check_command
 from evaluator.runs.schema import OTHER_REASONS

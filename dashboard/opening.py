@@ -18,7 +18,7 @@ import msgspec
 import streamlit as st
 
 from evaluator.formats import FormatError
-from evaluator.formats.sources import resolve
+from evaluator.formats.reading.sources import resolve
 from evaluator.graders import shown_cases
 from evaluator.index import (
     BuildStoppedError,
@@ -49,7 +49,7 @@ class Rollouts(msgspec.Struct, frozen=True):
     """What was opened: a file, a folder or a pattern, how it is read, and the dataset beside it."""
 
     word: str
-    """As `evaluator.formats.sources` takes it."""
+    """As `evaluator.formats.reading.sources` takes it."""
     name: str = ""
     """What it is called if it is a copy: of a pipe, or of an object in a store."""
     format: str | None = None

@@ -94,8 +94,8 @@ def grade(
     from evaluator.commands import grading
     from evaluator.commands.given_files import dataset_for, grader_text, preamble_text
     from evaluator.file_grading import grade_file
-    from evaluator.formats.dataset import map_of
-    from evaluator.formats.sources import resolve
+    from evaluator.formats.reading.dataset import map_of
+    from evaluator.formats.reading.sources import resolve
     from evaluator.options import Options, Settings, limits_of
 
     if (resume or only) and out is None:

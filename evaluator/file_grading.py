@@ -28,7 +28,8 @@ from evaluator.formats import (
     load_rollouts,
     require_rows,
 )
-from evaluator.formats.dataset import (
+from evaluator.formats.nemo_gym_files import tasks_file
+from evaluator.formats.reading.dataset import (
     Dataset,
     dataset_reading,
     load_dataset,
@@ -37,8 +38,7 @@ from evaluator.formats.dataset import (
     map_text,
     rollouts_format,
 )
-from evaluator.formats.nemo_gym_files import tasks_file
-from evaluator.formats.sources import Extent, extent_after, resolve, same_files, source_names
+from evaluator.formats.reading.sources import Extent, extent_after, resolve, same_files, source_names
 from evaluator.graders import get_grader, needs_tasks, shown_cases
 from evaluator.graders.spec import anchored
 from evaluator.model import Grade, Rollout

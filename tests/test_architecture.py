@@ -27,7 +27,7 @@ page = AppTest.from_file("app.py", default_timeout=300)
 page.switch_page("pages/models.py")
 json.dump([
     [grade(task, f"print('{word}')", checker="caseless").reward for word in ("yes", "no")],
-    [rollout.completion for rollout in load_rollouts("r.jsonl")],
+    [[each.task_id, each.completion, each.recorded_verdict, each.recorded_by] for each in load_rollouts("r.jsonl")],
     [grade(task, text, grader="brief:most=3").reward for text in ("abc", "abcd")],
     [flag.word for flag in flags.flags_of(task, "import time\\ntime.sleep(1)", ())],
     [int(table.value["rollouts"].sum()) for table in page.run().dataframe],
@@ -72,13 +72,14 @@ def test_the_examples_work(tmp_path: Path) -> None:
     )
     edit(tmp_path / "evaluator/flags/__init__.py", "import reaching", "import reaching, sleeping")
     edit(tmp_path / "dashboard/state.py", '"rewards": "Rewards",', '"rewards": "Rewards", "models": "Models",')
-    (tmp_path / "r.jsonl").write_text('{"riddle": "what", "guess": "that"}\n')
+    (tmp_path / "r.jsonl").write_text('{"riddle": "what", "guesses": [{"text": "that", "right": true}]}\n')
     environment = os.environ | {"ROLLSCOPE_OPEN": json.dumps({"runs": [str(tmp_path / "data/example.run")]})}
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
-    assert json.loads((tmp_path / "out.json").read_text()) == [[1.0, 0.0], ["that"], [1.0, 0.0], ["sleeps"], [111]]
+    guess = ["what", "that", "passed", "the sphinx"]
+    assert json.loads((tmp_path / "out.json").read_text()) == [[1.0, 0.0], [guess], [1.0, 0.0], ["sleeps"], [111]]
 
 
 def edit(path: Path, *pairs: str) -> None:

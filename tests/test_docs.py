@@ -23,6 +23,7 @@ from evaluator.suites.reading.one_process import READ, Reason
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
+FORMATS = known_formats().values()
 COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]
 
 
@@ -97,13 +98,19 @@ def test_the_default_of_what_a_file_of_ones_own_may_say_is_the_one_that_is_told(
     ("page", "names"),
     [
         ("checkers.md", known_checkers()),
-        ("formats.md", known_formats()),
+        ("formats.md", [each.name for each in FORMATS]),
         ("graders.md", known_graders()),
         ("command.md", [f"rollscope {name}" for name in COMMANDS]),
     ],
 )
 def test_every_one_has_a_heading_and_no_other_does(page: str, names: Iterable[str]) -> None:
     assert headings((DOCS / page).read_text()) == set(names)
+
+
+def test_the_formats_are_listed_as_they_are_declared() -> None:
+    rows = [f"| [`{each.name}`](#{each.name}) | {', '.join(each.roles)} | {each.title} |" for each in FORMATS]
+    table = "\n".join(("| format | holds | fields |", "|---|---|---|", *rows))
+    assert table in (DOCS / "formats.md").read_text(), f"docs/formats.md must have this table:\n{table}"
 
 
 @pytest.mark.parametrize(("command", "option"), list(options()))

@@ -15,7 +15,7 @@ from dashboard.grading.grading_jobs import Job, jobs
 from dashboard.opening import Reading, Rollouts
 from dashboard.workspace import Opened
 from evaluator.file_grading import GradedFile
-from evaluator.formats.sources import resolve
+from evaluator.formats.reading.sources import resolve
 from evaluator.runs.files import RunError, is_run
 from evaluator.runs.reading import Run
 from evaluator.runs.resuming import input_path

@@ -12,7 +12,7 @@ import evaluator
 from dashboard import sandbox_state
 from dashboard.grading.grading_jobs import jobs
 from dashboard.workspace import OpenRun
-from evaluator.formats.dataset import map_of
+from evaluator.formats.reading.dataset import map_of
 from evaluator.graders import GraderError
 from evaluator.options import Settings
 from evaluator.runs.reading import Run

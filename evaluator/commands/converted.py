@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from evaluator.commands.tables import counted
-from evaluator.formats.parquet import Table
+from evaluator.formats.reading.parquet import Table
 from evaluator.formats.writers import JsonRow
 from evaluator.model import Rollout, Task
 from evaluator.user_files import replacing

@@ -26,10 +26,10 @@ from evaluator.formats import (
     sniff,
 )
 from evaluator.formats import nemo_gym_files as nemo_gym
-from evaluator.formats.dataset import Dataset, load_dataset, load_with_prompts
 from evaluator.formats.nemo_gym_files import Place
-from evaluator.formats.parquet import ROLLOUT_COLUMNS, TASK_COLUMNS
-from evaluator.formats.sources import resolve
+from evaluator.formats.reading.dataset import Dataset, load_dataset, load_with_prompts
+from evaluator.formats.reading.parquet import ROLLOUT_COLUMNS, TASK_COLUMNS
+from evaluator.formats.reading.sources import resolve
 from evaluator.formats.writers import (
     WRITERS,
     JsonRow,

@@ -73,7 +73,7 @@ def _message(error: Exception) -> str:
 
 def fail(message: str, status: Exit) -> int:
     """Print the message as one line on stderr, and return the status."""
-    from evaluator.formats.problems import one_line  # only needed after a failure
+    from evaluator.formats.reading.problems import one_line  # only needed after a failure
 
     print(f"rollscope: {one_line(' '.join(message.split()))}", file=sys.stderr)
     return status

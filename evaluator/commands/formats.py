@@ -24,9 +24,9 @@ from evaluator.formats import (
     parse_field_map,
     sniff,
 )
-from evaluator.formats.containers import RawRow, open_container
-from evaluator.formats.problems import one_line, snippet_of
-from evaluator.formats.sources import resolve
+from evaluator.formats.reading.containers import RawRow, open_container
+from evaluator.formats.reading.problems import one_line, snippet_of
+from evaluator.formats.reading.sources import resolve
 from evaluator.model import Rollout, Task
 
 _SHOWN: Final = 20

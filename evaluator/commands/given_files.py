@@ -21,7 +21,7 @@ from evaluator.formats.nemo_gym_files import (
     roles_of,
     tasks_file,
 )
-from evaluator.formats.sources import source_of
+from evaluator.formats.reading.sources import source_of
 from evaluator.graders import get_grader, needs_tasks
 from evaluator.graders.spec import anchored
 from evaluator.import_headers import LIVECODEBENCH

@@ -16,7 +16,7 @@ from evaluator.commands.progress import FirstProblems, Meter, stopping_on_signal
 from evaluator.commands.summary import Summary, print_summary, summarise
 from evaluator.file_grading import GradedFile
 from evaluator.formats import Source
-from evaluator.formats.sources import resolve
+from evaluator.formats.reading.sources import resolve
 from evaluator.model import Verdict
 from evaluator.runs.reading import Run, RunError, is_run
 from evaluator.runs.resuming import resume_command

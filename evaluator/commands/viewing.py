@@ -25,9 +25,9 @@ from evaluator.commands.failure import CommandError, Exit
 from evaluator.commands.given_files import found_dataset, tell_failures
 from evaluator.extras import require
 from evaluator.formats import Role
-from evaluator.formats.dataset import map_of
-from evaluator.formats.registry import format_named
-from evaluator.formats.sources import resolve
+from evaluator.formats.reading.dataset import map_of
+from evaluator.formats.reading.registry import format_named
+from evaluator.formats.reading.sources import resolve
 from evaluator.runs.files import is_run
 
 OPEN_VARIABLE: Final = "ROLLSCOPE_OPEN"
@@ -54,7 +54,7 @@ def view(
 ) -> int:
     """Serve the dashboard until stopped. Without a word: the bundled example.
 
-    `words`: runs, directories of runs, and rollouts as `evaluator.formats.sources` takes them.
+    `words`: runs, directories of runs, and rollouts as `evaluator.formats.reading.sources` takes them.
     """
     require("streamlit", "dashboard", "the dashboard needs streamlit and more")
     fields, dataset_fields = map_of(field_map), map_of(dataset_map, "--dataset-map")

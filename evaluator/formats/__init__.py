@@ -5,10 +5,10 @@
 
 Files are JSON lines, a JSON list, JSON objects, CSV or Parquet, plain or compressed, detected from their bytes. The
 format is detected from the first row that one knows, or named. A new format is a new module of this package with a
-`FORMAT`, a new kind of file one with a `CONTAINER`.
+`FORMAT`, a new kind of file one with a `CONTAINER`; `reading` holds what all of them share.
 """
 
-from evaluator.formats.loader import (
+from evaluator.formats.reading.loader import (
     Files,
     FormatMatch,
     OnProblem,
@@ -18,10 +18,11 @@ from evaluator.formats.loader import (
     require_rows,
     sniff,
 )
-from evaluator.formats.native import parse_field_map
-from evaluator.formats.problems import FormatError, FormatWarning, Problem
-from evaluator.formats.registry import Claim, Format, Role, known_formats
-from evaluator.formats.sources import FileLike, Source
+from evaluator.formats.reading.mapping import parse_field_map
+from evaluator.formats.reading.problems import FormatError, FormatWarning, Problem
+from evaluator.formats.reading.registry import Format, Role, known_formats
+from evaluator.formats.reading.sources import FileLike, Source
+from evaluator.formats.reading.spec import Claim, Recorded, Rollouts, Tasks, claims, truth
 
 __all__ = [
     "Claim",
@@ -33,8 +34,12 @@ __all__ = [
     "FormatWarning",
     "OnProblem",
     "Problem",
+    "Recorded",
     "Role",
+    "Rollouts",
     "Source",
+    "Tasks",
+    "claims",
     "dataset_hash",
     "known_formats",
     "load_rollouts",
@@ -42,4 +47,5 @@ __all__ = [
     "parse_field_map",
     "require_rows",
     "sniff",
+    "truth",
 ]

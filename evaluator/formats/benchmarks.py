@@ -1,33 +1,8 @@
 """Benchmarks whose rows have test code: BigCodeBench, ClassEval, QuixBugs, AceCode and two of LeetCode.
 
-BigCodeBench, whole and hard: `complete_prompt`, `instruct_prompt`, `code_prompt`, `canonical_solution`, `test`; samples
-with `completion` or `solution`, and the results of its runs. A completion is the rest of `complete_prompt`, a program,
-or a chat answer to `instruct_prompt`; its text shows which. BigCodeBench puts `code_prompt` before every solution, in a
-module that has `sys`, `os` and `environ`. So the preamble imports those, followed by what comes before the function
-(imports, constants), and a program does not fail for leaving its imports out. Its tests create the files they need.
-
-ClassEval: `skeleton`, `test`, `class_name`, `import_statement`; its generated rows are task rows with `predict`, a list
-of samples. A completion is the whole class, as a program or in a chat answer. If a sample repeats its prompt, the
-completion is what follows the prompt's `### Response:`. ClassEval puts the lines of `import_statement` before every
-completion, so they are the preamble. Its tests create the files they need.
-
-QuixBugs as one row per program: `name`, `buggy_program`, `docstring`, `solution`, `tests`. A completion is the repaired
-program. `tests` is code with asserts that call it.
-
-AceCode: `id`, `question`, `test_cases` (asserts, one a text), and `inferences`: samples with their `pass_rate`. The
-asserts are the task's test; they call the function by its name. The reference is the first sample that passed all of
-them. The same rows are also rollouts: every sample, with its `pass_rate` as the reward.
-
-LeetCodeDataset (newfacade): `task_id`, `prompt`, `completion`, `entry_point`, `test`, and `query` with `response`. Its
-`prompt` is code: the imports and the node classes that its grader puts before every completion, so it becomes the
-preamble. What a model is asked is `query`. The entry point is a method, written `Solution().name`. `completion` is the
-reference, so these rows are tasks although they have the fields of samples; `input_output` repeats the cases of `test`
-and is left out.
-
-DeepSeek-Coder's LeetCode contest problems: `task_id`, `title`, `prompt`, `prompt_sft`, `meta`, `test`. `test` makes a
-`Solution` and has asserts at its top level, each with its arguments in `test_input`. The preamble is the header of its
-grader, without numpy, and the classes that come before `Solution` in `prompt` (such as `ListNode`). Its generated rows
-are task rows with `output`, the text of one sample; rows of its results have `passed` too.
+docs/formats.md says what they are. BigCodeBench puts `code_prompt` before every solution, in a module that has `sys`,
+`os` and `environ`, ClassEval the lines of `import_statement`, both LeetCodes the header of their graders: these are
+preambles, so that a program does not fail for leaving its imports out.
 """
 
 from __future__ import annotations
@@ -36,207 +11,147 @@ import ast
 import builtins
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from evaluator import syntax
-from evaluator.formats import fields as field
-from evaluator.formats._code_rows import (
-    before_function,
-    code_task,
-    is_result,
-    read_sample,
-    read_samples,
-    required_name,
-    required_test,
-)
-from evaluator.formats._recorded import of_sample, record
-from evaluator.formats.registry import Claim, Fields, Format, claim_by, one_per_row
+from evaluator.formats._code_samples import grade_of, is_result, read_sample, read_samples
+from evaluator.formats.reading import fields as field
+from evaluator.formats.reading.code import before_function, test_code
+from evaluator.formats.reading.fields import Fields
+from evaluator.formats.reading.registry import Format
+from evaluator.formats.reading.spec import Recorded, Rollouts, Tasks, any_of, claims, taken
 from evaluator.given_tests import entry_point_of, names_called
-from evaluator.model import JsonValue, Mode, RecordError, Rollout, Task
+from evaluator.model import RecordError, Rollout
 
-_BIGCODEBENCH_TAKEN = {"task_id", "complete_prompt", "code_prompt", "canonical_solution", "test", "entry_point"}
 _MODULE_NAMES = "import os\nimport sys\nfrom os import environ\n"
-_CLASSEVAL_TAKEN = {"task_id", "skeleton", "test", "solution_code", "import_statement", "class_name", "predict"}
-_OF_CLASS = {"class_description", "methods_info", "test_classes", "class_constructor", "fields"}
-_END_OF_PROMPT = "### Response:"
-_QUIXBUGS_TAKEN = {"task_id", "name", "docstring", "buggy_program", "solution", "tests"}
-_ACECODE_TAKEN = {"id", "task_id", "question", "test_cases", "inferences", "context_messages", "source"}
-_METHOD_OF = "Solution()."
-_LEETCODE_TAKEN = {
-    "task_id", "prompt", "completion", "entry_point", "test", "input_output", "examples", "query", "preamble",
-}  # fmt: skip
-_DEEPSEEK_TEXTS = ("output", "generation")
-_DEEPSEEK_TAKEN = {
-    "task_id", "prompt", "test", "entry_point", "canonical_solution", "preamble", "passed", "result", "finish",
-    *_DEEPSEEK_TEXTS,
-}  # fmt: skip
-_OF_DEEPSEEK_TASK = {"prompt_sft", "title", "url", "meta", "start_time", "difficulty"}
-_WHOLE = "math re sys copy datetime itertools collections heapq functools hashlib string".split()
-_STARRED = ("typing", "collections", "functools")
-_HEADER = "".join([*(f"import {name}\n" for name in _WHOLE), *(f"from {name} import *\n" for name in _STARRED)])
-_METHOD = re.compile(r"\bmy_solution\.(\w+)\(")
-_SOLUTION = re.compile(r"^class[ \t]+Solution\b", re.MULTILINE)
 
 
-def _claim_bigcodebench(fields: Fields) -> Claim | None:
-    marks = [name for name in ("complete_prompt", "instruct_prompt", "code_prompt") if name in fields]
-    fits = "task_id" in fields and "test" in fields and marks
-    return Claim(3, ", ".join(["task_id", *marks, "test"])) if fits else None
+def _bigcodebench_preamble(fields: Fields) -> str:
+    code = field.text(fields, "code_prompt") or field.text(fields, "complete_prompt")
+    return _MODULE_NAMES + before_function(code, field.text(fields, "entry_point").strip())
 
 
-def _claim_bigcodebench_sample(fields: Fields) -> Claim | None:
-    if is_result(fields, "status"):
-        return Claim(3, "eval, status: the results of a run")
-    return None if "test" in fields else _claim_id(fields, "BigCodeBench/", ("solution", "completion"))
-
-
-def _claim_id(fields: Fields, prefix: str, texts: tuple[str, str]) -> Claim | None:
-    """A claim to samples by the id of their task."""
-    text = next((name for name in texts if name in fields), None)
-    ours = text and str(fields.get("task_id")).startswith(prefix)
-    return Claim(3, f"task_id {fields['task_id']!r}, {text}") if ours else None
-
-
-def _read_bigcodebench(fields: Fields) -> Task:
-    """One task. Its prompt is the one that a completion can continue."""
-    entry_point = required_name(fields, "entry_point")
-    code_prompt = field.text(fields, "code_prompt")
-    prompt = field.text(fields, "complete_prompt") or code_prompt
+def _bigcodebench_prompt(fields: Fields) -> str:
+    """The one that a completion can continue."""
+    prompt = field.text(fields, "complete_prompt") or field.text(fields, "code_prompt")
     if not prompt:
         raise RecordError("complete_prompt is missing: add the start of the function, which completions may continue")
+    return prompt
+
+
+def _bigcodebench_reference(fields: Fields) -> str | None:
     canonical = field.text(fields, "canonical_solution")
-    return code_task(
-        fields,
-        required_test(fields),
-        _BIGCODEBENCH_TAKEN,
-        prompt=prompt,
-        entry_point=entry_point,
-        preamble=_MODULE_NAMES + before_function(code_prompt or prompt, entry_point),
-        reference=f"{prompt}\n{canonical}" if canonical else None,
+    return f"{_bigcodebench_prompt(fields)}\n{canonical}" if canonical else None
+
+
+BIGCODEBENCH = Format(
+    name="bigcodebench",
+    title="BigCodeBench: complete_prompt, code_prompt, test; samples with solution or completion, results of a run",
+    tasks=Tasks(
+        claim=claims("3: task_id, complete_prompt+instruct_prompt+code_prompt, test"),
+        prompt=_bigcodebench_prompt,
+        entry_point="entry_point",
+        test=test_code("test"),
+        preamble=_bigcodebench_preamble,
+        reference=_bigcodebench_reference,
         source="BigCodeBench",
-    )
+        left_out="complete_prompt, code_prompt, canonical_solution, test",
+    ),
+    rollouts=Rollouts(
+        claim=any_of(
+            claims("3: eval, (with status: the results of a run)", lambda row: is_result(row, "status")),
+            claims("3: task_id=BigCodeBench/, solution|completion, !test"),
+        ),
+        code=read_samples,
+    ),
+)
 
-
-def _claim_classeval(fields: Fields) -> Claim | None:
-    fits = {"task_id", "skeleton", "test", "class_name"} <= fields.keys()
-    return Claim(2 if "predict" in fields else 3, "task_id, skeleton, test, class_name") if fits else None
-
-
-def _claim_classeval_sample(fields: Fields) -> Claim | None:
-    if "predict" in fields and "task_id" in fields:
-        return Claim(3 if "class_name" in fields else 2, "task_id, predict")
-    return _claim_id(fields, "ClassEval_", ("completion", "solution"))
-
-
-def _read_classeval(fields: Fields) -> Task:
-    """One task; its entry point is the class."""
-    return code_task(
-        fields,
-        required_test(fields),
-        _CLASSEVAL_TAKEN,
-        prompt=field.text(fields, "skeleton"),
-        entry_point=required_name(fields, "class_name"),
-        preamble="".join(f"{line}\n" for line in field.strings(fields, "import_statement")),
-        reference=field.text(fields, "solution_code") or None,
-        source="ClassEval",
-    )
+_OF_CLASS = {
+    "task_id", "predict", "skeleton", "test", "solution_code", "import_statement", "class_name", "class_description",
+    "methods_info", "test_classes", "class_constructor", "fields",
+}  # fmt: skip
 
 
 def _read_classeval_samples(fields: Fields) -> Iterator[Rollout]:
-    """The samples of one row, in the order of `predict`; a row without it has one sample."""
+    """The samples of one row, in the order of `predict`; a row without it has one sample.
+
+    If a sample repeats its prompt, the completion is what follows the prompt's `### Response:`.
+    """
     if "predict" not in fields:
         yield read_sample(fields)
         return
-    task_id = field.identifier(fields, "task_id")
     samples = fields["predict"]
     if not isinstance(samples, list) or not all(isinstance(sample, str) for sample in samples):
         raise RecordError("predict must be a list of strings, one per sample")
-    metadata = field.without(fields, _CLASSEVAL_TAKEN | _OF_CLASS)
+    others = field.without(fields, _OF_CLASS)
     for index, sample in enumerate(samples):
-        completion = sample.partition(_END_OF_PROMPT)[2] or sample
-        yield Rollout(task_id=task_id, completion=completion, sample_index=index, metadata=metadata)
+        completion = sample.partition("### Response:")[2] or sample
+        yield Rollout(
+            task_id=field.identifier(fields, "task_id"), completion=completion, sample_index=index, metadata=others
+        )
 
 
-def _read_quixbugs(fields: Fields) -> Task:
-    """One task, whose prompt shows the program to repair."""
-    name = required_name(fields, "name")
+CLASSEVAL = Format(
+    name="classeval",
+    title="ClassEval: skeleton, test, class_name, import_statement; samples in predict",
+    tasks=Tasks(
+        claim=claims("3: task_id, skeleton, test, class_name, !predict; 2: task_id, skeleton, test, class_name"),
+        prompt="skeleton",
+        entry_point="class_name",
+        test=test_code("test"),
+        preamble=lambda fields: "".join(f"{line}\n" for line in field.strings(fields, "import_statement")),
+        reference="solution_code",
+        source="ClassEval",
+        left_out="test, import_statement, predict",
+    ),
+    rollouts=Rollouts(
+        claim=claims(
+            "3: task_id, predict, class_name; 2: task_id, predict; 3: task_id=ClassEval_, completion|solution"
+        ),
+        code=_read_classeval_samples,
+    ),
+)
+
+
+def _repair(fields: Fields) -> str:
+    """The prompt shows the program to repair."""
     parts = [field.text(fields, "docstring").strip(), field.text(fields, "buggy_program").strip()]
     program = "\n\n".join(part for part in parts if part)
-    return code_task(
-        fields,
-        required_test(fields, "tests"),
-        _QUIXBUGS_TAKEN,
-        task_id=field.optional_identifier(fields, "task_id") or name,
-        prompt=f"Repair the Python function `{name}`.\n\n{program}\n",
-        entry_point=name,
-        reference=field.text(fields, "solution") or None,
+    return f"Repair the Python function `{field.text(fields, 'name').strip()}`.\n\n{program}\n"
+
+
+QUIXBUGS = Format(
+    name="quixbugs",
+    title="QuixBugs: name, buggy_program, docstring, solution, tests",
+    tasks=Tasks(
+        claim=claims("3: name, buggy_program, tests"),
+        task_id="task_id|name",
+        prompt=_repair,
+        entry_point="name",
+        test=test_code("tests"),
+        reference="solution",
         source="QuixBugs",
-        metadata={"buggy_program": fields.get("buggy_program")},
-    )
+        left_out="docstring, tests",
+    ),
+)
 
 
-def _claim_acecode(fields: Fields) -> Claim | None:
+def _has_asserts(fields: Fields) -> bool:
     cases = fields.get("test_cases")
-    if not {"id", "question"} <= fields.keys() or not isinstance(cases, list) or not cases:
-        return None
-    return Claim(3, "id, question, test_cases of asserts") if all(isinstance(case, str) for case in cases) else None
+    return isinstance(cases, list) and bool(cases) and all(isinstance(case, str) for case in cases)
 
 
-def _claim_acecode_samples(fields: Fields) -> Claim | None:
-    fits = _claim_acecode(fields) and isinstance(fields.get("inferences"), list) and fields["inferences"]
-    return Claim(2, "id, question, inferences") if fits else None
-
-
-def _read_acecode(fields: Fields) -> Task:
+def _asserts(fields: Fields) -> str:
     cases = [text.strip() for text in field.strings(fields, "test_cases")]
     for number, text in enumerate(cases):
         if syntax.tree_of(text) is None:
             raise RecordError(f"test_cases[{number}] is not valid Python: give an assert")
-    test = "".join(f"{source}\n" for source in cases)
-    passed = (sample for sample in _inferences(fields) if field.optional_number(sample, "pass_rate") == 1)
-    return Task(
-        task_id=_acecode_id(fields),
-        mode=Mode.ASSERT,
-        prompt=field.text(fields, "question"),
-        entry_point=_function_called(test),
-        test=test,
-        reference=next((field.text(sample, "completion") for sample in passed), None),
-        source=f"AceCode {field.text(fields, 'source')}".strip(),
-        metadata=field.without(fields, _ACECODE_TAKEN),
-    )
+    return "".join(f"{source}\n" for source in cases)
 
 
-def _read_acecode_samples(fields: Fields) -> Iterator[Rollout]:
-    """Every sample of the row, in its order."""
-    task_id = _acecode_id(fields)
-    for number, sample in enumerate(_inferences(fields)):
-        reward = field.optional_number(sample, "pass_rate")
-        index = field.optional_whole(sample, "completion_id")
-        yield Rollout(
-            task_id=task_id,
-            completion=field.text(sample, "completion"),
-            sample_id=f"{task_id}#{number}",
-            sample_index=number if index is None else index,
-            model=field.optional_identifier(sample, "model_name"),
-            given_reward=reward,
-            expected_pass=None if reward is None else reward >= 1,
-            recorded_by="AceCode",
-        )
-
-
-def _acecode_id(fields: Fields) -> str:
-    return field.optional_identifier(fields, "task_id") or field.identifier(fields, "id")
-
-
-def _inferences(fields: Fields) -> Iterator[Mapping[str, JsonValue]]:
-    samples = fields.get("inferences") or []
-    if not isinstance(samples, list) or not all(isinstance(sample, dict) for sample in samples):
-        raise RecordError("inferences must be a list of objects with completion and pass_rate")
-    yield from samples
-
-
-def _function_called(test: str) -> str:
+def _function_called(fields: Fields) -> str:
     """The function that the asserts call; of several, the one they call most often."""
+    test = _asserts(fields)
     try:
         name = entry_point_of(test, "")
     except RecordError:
@@ -248,132 +163,135 @@ def _function_called(test: str) -> str:
     return name
 
 
-def _claim_leetcode(fields: Fields) -> Claim | None:
-    if not {"task_id", "prompt", "completion", "entry_point", "test"} <= fields.keys():
-        return None
-    asked = {"query", "response"} <= fields.keys()
-    if not asked and not str(fields["entry_point"]).startswith(_METHOD_OF):
-        return None
-    return Claim(3, "prompt, completion, entry_point, test" + (", query, response" if asked else ": Solution()"))
+def _first_right(fields: Fields) -> str | None:
+    """The first sample that passed all asserts."""
+    samples = fields.get("inferences") or []
+    passed = (each for each in samples if isinstance(each, dict) and field.number(each.get("pass_rate")) == 1)
+    return next((field.text(sample, "completion") for sample in passed), None)
 
 
-def _read_leetcode(fields: Fields) -> Task:
-    """One task. Early versions have the `query` in `meta`; else it is the description and the code to start from."""
-    name = field.text(fields, "entry_point").removeprefix(_METHOD_OF)
+def _passed_all(sample: Fields) -> bool | None:
+    rate = field.number(sample.get("pass_rate"))
+    return None if rate is None else rate >= 1
+
+
+ACECODE = Format(
+    name="acecode",
+    title="AceCode: id, question, test_cases of asserts; samples in inferences with pass_rate",
+    tasks=Tasks(
+        claim=claims("3: id, question, test_cases, (of asserts)", _has_asserts),
+        task_id="task_id|id",
+        prompt="question",
+        entry_point=_function_called,
+        test=_asserts,
+        reference=_first_right,
+        source=lambda fields: f"AceCode {field.text(fields, 'source')}".strip(),
+        left_out="test_cases, inferences, context_messages, source",
+    ),
+    rollouts=Rollouts(
+        claim=claims("2: id, question, inferences:list", lambda row: _has_asserts(row) and row["inferences"]),
+        each="inferences",
+        task_id="task_id|id",
+        prompt="question",
+        sample_id=lambda sample: f"{taken(sample, 'task_id|id')}#{sample['sample_index']}",
+        sample_index="completion_id|sample_index",
+        model="model_name",
+        reward="pass_rate",
+        passed=_passed_all,
+        by="AceCode",
+        left_out="test_cases, context_messages, source",
+    ),
+)
+
+_METHOD_OF = "Solution()."
+
+
+def _leetcode_prompt(fields: Fields) -> str:
+    """What a model is asked; early versions have it in `meta`. Else the description and the code to start from."""
     parts = [field.text(fields, "problem_description"), field.text(fields, "starter_code")]
     query = field.text(fields, "query") or field.text(field.inner(fields, "meta"), "query")
-    return code_task(
-        fields,
-        required_test(fields),
-        _LEETCODE_TAKEN,
-        prompt=query or "\n\n".join(part for part in parts if part),
-        entry_point=required_name({"entry_point": name}, "entry_point"),
-        preamble=field.preamble(fields, field.text(fields, "prompt")),
-        reference=field.text(fields, "completion") or None,
+    return query or "\n\n".join(part for part in parts if part)
+
+
+LEETCODE = Format(
+    name="leetcode_dataset",
+    title="LeetCodeDataset: prompt, completion, entry_point Solution().name, test, query",
+    tasks=Tasks(
+        claim=claims(
+            "3: prompt, completion, entry_point, test, query, response, task_id; "
+            f"3: task_id, prompt, completion, test, entry_point={_METHOD_OF}"
+        ),
+        prompt=_leetcode_prompt,
+        entry_point=lambda fields: field.text(fields, "entry_point").removeprefix(_METHOD_OF),
+        test=test_code("test"),
+        preamble=lambda fields: field.text(fields, "prompt"),
+        reference="completion",
         source="LeetCodeDataset",
-    )
+        left_out="prompt, entry_point, test, input_output, examples, query",
+    ),
+)
+
+_WHOLE = "math re sys copy datetime itertools collections heapq functools hashlib string".split()
+_STARRED = ("typing", "collections", "functools")
+_HEADER = "".join([*(f"import {name}\n" for name in _WHOLE), *(f"from {name} import *\n" for name in _STARRED)])
+"""Of DeepSeek-Coder's grader, without numpy."""
+_METHOD = re.compile(r"\bmy_solution\.(\w+)\(")
+_SOLUTION = re.compile(r"^class[ \t]+Solution\b", re.MULTILINE)
 
 
-def _claim_deepseek(fields: Fields) -> Claim | None:
-    if not {"task_id", "prompt", "prompt_sft", "test"} <= fields.keys() or "completion" in fields:
-        return None
-    return Claim(2 if field.first(fields, _DEEPSEEK_TEXTS) else 3, "task_id, prompt, prompt_sft, test")
-
-
-def _claim_deepseek_sample(fields: Fields) -> Claim | None:
-    name = field.first(fields, _DEEPSEEK_TEXTS)
-    return Claim(3, f"task_id, prompt_sft, {name}") if name and {"task_id", "prompt_sft"} <= fields.keys() else None
-
-
-def _read_deepseek(fields: Fields) -> Task:
-    """One task. Its prompt is the one that a completion can continue."""
-    test = required_test(fields)
-    prompt = field.text(fields, "prompt")
-    canonical = field.text(fields, "canonical_solution")
+def _method_called(fields: Fields) -> str:
     own = str(fields.get("entry_point") or "").rpartition(".")[2]
-    called = _METHOD.search(test)
+    called = _METHOD.search(field.text(fields, "test"))
     if not own and called is None:
         raise RecordError("entry_point is missing, and test calls no method of my_solution: name the method to call")
-    return code_task(
-        fields,
-        test,
-        _DEEPSEEK_TAKEN,
-        prompt=prompt,
-        entry_point=required_name({"entry_point": own or (called and called[1])}, "entry_point"),
-        preamble=field.preamble(fields, _HEADER + _before_solution(prompt)),
-        reference=(canonical if _SOLUTION.search(canonical) else prompt + canonical) if canonical else None,
-        source="DeepSeek LeetCode",
-    )
+    return own or (called[1] if called else "")
 
 
-def _before_solution(prompt: str) -> str:
-    """The code that the prompt has before the class, from its first class, function or import on; "" if none."""
+def _deepseek_reference(fields: Fields) -> str | None:
+    canonical = field.text(fields, "canonical_solution")
+    return field.text(fields, "prompt") + canonical if canonical and not _SOLUTION.search(canonical) else canonical
+
+
+def _before_solution(fields: Fields) -> str:
+    """The header, and the code before the class in the prompt, from its first class, function or import on."""
+    prompt = field.text(fields, "prompt")
     found = _SOLUTION.search(prompt)
     before = prompt[: found.start()] if found else ""
     tree = syntax.tree_of(before)
     for node in tree.body if tree else ():
         if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.Import | ast.ImportFrom):
-            return "".join(before.splitlines(keepends=True)[node.lineno - 1 :])
-    return ""
+            return _HEADER + "".join(before.splitlines(keepends=True)[node.lineno - 1 :])
+    return _HEADER
 
 
-def _read_deepseek_sample(fields: Fields) -> Rollout:
-    """The sample of one row: what the model wrote, else the code that was taken from it."""
-    name = field.first(fields, _DEEPSEEK_TEXTS)
-    if name is None:
-        raise RecordError("output is missing: add the text that the model wrote")
-    grade = of_sample(fields)
-    rollout = Rollout(
-        task_id=field.identifier(fields, "task_id"),
-        completion=field.text(fields, name),
-        expected_pass=field.optional_truth(fields, "passed"),
-        metadata=field.without(fields, _DEEPSEEK_TAKEN | _OF_DEEPSEEK_TASK),
-    )
-    return record(rollout, grade and grade._replace(by="DeepSeek-Coder"))
+def _deepseek_grade(fields: Fields) -> Recorded | None:
+    grade = grade_of(fields)
+    return grade and grade._replace(by="DeepSeek-Coder")
 
 
-BIGCODEBENCH = Format(
-    name="bigcodebench",
-    title="BigCodeBench: complete_prompt, code_prompt, test; samples with solution or completion, results of a run",
-    claim_task=_claim_bigcodebench,
-    read_task=_read_bigcodebench,
-    claim_rollout=_claim_bigcodebench_sample,
-    read_rollouts=read_samples,
-)
-CLASSEVAL = Format(
-    name="classeval",
-    title="ClassEval: skeleton, test, class_name, import_statement; samples in predict",
-    claim_task=_claim_classeval,
-    read_task=_read_classeval,
-    claim_rollout=_claim_classeval_sample,
-    read_rollouts=_read_classeval_samples,
-)
-QUIXBUGS = Format(
-    name="quixbugs",
-    title="QuixBugs: name, buggy_program, docstring, solution, tests",
-    claim_task=claim_by(3, "name, buggy_program, tests"),
-    read_task=_read_quixbugs,
-)
-ACECODE = Format(
-    name="acecode",
-    title="AceCode: id, question, test_cases of asserts; samples in inferences with pass_rate",
-    claim_task=_claim_acecode,
-    read_task=_read_acecode,
-    claim_rollout=_claim_acecode_samples,
-    read_rollouts=_read_acecode_samples,
-    read_prompt=lambda fields: field.text(fields, "question"),
-)
-LEETCODE = Format(
-    name="leetcode_dataset",
-    title="LeetCodeDataset: prompt, completion, entry_point Solution().name, test, query",
-    claim_task=_claim_leetcode,
-    read_task=_read_leetcode,
-)
 DEEPSEEK = Format(
     name="deepseek_leetcode",
     title="DeepSeek-Coder's LeetCode: prompt, prompt_sft, meta, test; samples with output",
-    claim_task=_claim_deepseek,
-    read_task=_read_deepseek,
-    claim_rollout=_claim_deepseek_sample,
-    read_rollouts=one_per_row(_read_deepseek_sample),
+    tasks=Tasks(
+        claim=claims(
+            "2: task_id, prompt, prompt_sft, test, output:some|generation:some, !completion; "
+            "3: task_id, prompt, prompt_sft, test, !completion"
+        ),
+        entry_point=_method_called,
+        test=test_code("test"),
+        preamble=_before_solution,
+        reference=_deepseek_reference,
+        source="DeepSeek LeetCode",
+        left_out="test, entry_point, canonical_solution, passed, result, finish, output, generation",
+    ),
+    rollouts=Rollouts(
+        claim=claims("3: task_id, prompt_sft, output:some|generation:some"),
+        completion="output|generation",
+        passed="passed",
+        grade=_deepseek_grade,
+        left_out=(
+            "test, entry_point, canonical_solution, result, finish, output, generation, prompt_sft, title, "
+            "url, meta, start_time, difficulty, preamble"
+        ),
+    ),
 )

@@ -19,53 +19,22 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 
-from evaluator.formats import fields as field
-from evaluator.formats._code_rows import before_function, is_result, read_samples, required_name
-from evaluator.formats.registry import Claim, Fields, Format, claim_by
-from evaluator.model import JsonValue, Mode, RecordError, Task
-
-_TAKEN = {
-    "task_id", "prompt", "entry_point", "canonical_solution", "test", "base_input", "plus_input", "atol",
-}  # fmt: skip
-_TASK_IDS = ("HumanEval/", "Mbpp/")
+from evaluator.formats._code_samples import is_result, read_samples
+from evaluator.formats.reading import fields as field
+from evaluator.formats.reading.code import after_prompt, before_prompted, required_name
+from evaluator.formats.reading.fields import Fields
+from evaluator.formats.reading.registry import Format
+from evaluator.formats.reading.spec import Rollouts, Tasks, any_of, claims
+from evaluator.model import JsonValue, RecordError
 
 
-def _claim_rollout(fields: Fields) -> Claim | None:
-    if is_result(fields, "base_status"):
-        return Claim(3, "eval, base_status: the results of a run")
-    first = next(iter(field.inner(fields, "eval").values()), None)
-    if isinstance(first, dict) and "base" in first and first.keys() & {"nfiles", "files"}:  # of an early EvalPlus
-        return Claim(3, "eval, base, plus: the results of a run, without its solutions")
-    if "task_id" not in fields or "prompt" in fields:
-        return None
-    task_id = str(fields["task_id"])
-    if "solution" in fields:
-        own = "base_status" in fields or task_id.startswith(_TASK_IDS)
-        return Claim(3 if own else 2, "task_id, solution")
-    ours = task_id.startswith("Mbpp/") and "completion" in fields
-    return Claim(2, f"task_id {task_id!r}, completion") if ours else None
-
-
-def _read_task(fields: Fields) -> Task:
-    """One task of mode assert. It has no test if the row has no inputs or no solution."""
+def _check(fields: Fields) -> str | None:
+    """None if the row has no inputs or no solution."""
     task_id = field.identifier(fields, "task_id")
-    prompt = field.text(fields, "prompt")
-    entry_point = required_name(fields, "entry_point")
-    canonical = field.text(fields, "canonical_solution")
     base = _written_inputs(fields.get("base_input"), "base_input", task_id)
     plus = _written_inputs(fields.get("plus_input"), "plus_input", task_id)
-    reference = prompt + canonical if canonical else None
-    return Task(
-        task_id=task_id,
-        mode=Mode.ASSERT,
-        prompt=prompt,
-        entry_point=entry_point,
-        test=_check_of(task_id, entry_point, reference, base, plus, _tolerance(fields)) if reference else None,
-        preamble=before_function(prompt, entry_point),
-        reference=reference,
-        source="MBPP+" if task_id.startswith("Mbpp/") else "HumanEval+",
-        metadata=field.without(fields, _TAKEN),
-    )
+    entry_point, solution = required_name(fields.get("entry_point"), "entry_point"), after_prompt(fields)
+    return _check_of(task_id, entry_point, solution, base, plus, _tolerance(fields)) if solution else None
 
 
 def _tolerance(fields: Fields) -> float:
@@ -91,27 +60,19 @@ def _written_inputs(value: JsonValue, name: str, task_id: str) -> list[str]:
     if not isinstance(value, list) or not all(isinstance(arguments, list) for arguments in value):
         raise RecordError(f"{name} must be a list of argument lists, for example [[1, 2], [3, 4]]")
     number = task_id.removeprefix("Mbpp/")
-    convert = _OF_TASK.get(int(number)) if number != task_id and number.isdecimal() else None
-    if convert is None:
+    if number == task_id or not number.isdecimal():
         return [repr(arguments) for arguments in value]
     written = []
     for place, arguments in enumerate(value):
         try:
-            written.append(repr(convert(arguments)))
+            written.append(repr(_converted(arguments, int(number))))
         except (TypeError, ValueError, IndexError, AttributeError):
             raise RecordError(f"{name}[{place}] does not fit the arguments of {task_id}") from None
     return written
 
 
 Arguments = list[JsonValue]
-
-
-def _each(convert: Callable[[JsonValue], JsonValue]) -> Callable[[Arguments], Arguments]:
-    return lambda arguments: [convert(argument) for argument in arguments]
-
-
-def _one(place: int, convert: Callable[[JsonValue], JsonValue]) -> Callable[[Arguments], Arguments]:
-    return lambda arguments: [*arguments[:place], convert(arguments[place]), *arguments[place + 1 :]]
+Convert = Callable[[JsonValue], JsonValue]
 
 
 def _tuples_in(value: JsonValue) -> JsonValue:
@@ -135,22 +96,31 @@ def _complex(value: JsonValue) -> JsonValue:
     return _Written(f"complex({str(complex(value))!r})")  # a call, because `infj` and `nanj` are not Python
 
 
-_CONVERSIONS: tuple[tuple[Callable[[Arguments], Arguments], tuple[int, ...]], ...] = (
-    (_each(tuple), (2, 116, 132, 143, 222, 261, 273, 394, 399, 421, 424, 429, 470, 560, 579, 596, 616, 630, 726, 740,
-                    744, 809)),
-    (_each(_tuples_in), (63, 64, 70, 94, 120, 237, 272, 299, 400, 409, 417, 438, 473, 614, 780)),
-    (_each(_tuple_of_tuples), (259, 278, 401, 445)),
-    (_each(_tuples_throughout), (580, 615, 791)),
-    (_one(0, tuple), (250, 307, 405, 446, 617, 720, 763, 808)),
-    (_one(1, tuple), (106, 750)),
-    (_one(0, _tuples_in), (75, 413, 444, 753)),
-    (_one(0, lambda value: {key: tuple(item) for key, item in value.items()}), (722,)),
-    (lambda arguments: [_sets_in(arguments[0])], (115,)),
-    (lambda arguments: [_complex(arguments[0])], (252,)),
-    (lambda arguments: [float(arguments[0]), _complex(arguments[1])], (124,)),
+_CONVERSIONS: tuple[tuple[Convert, int | None, tuple[int, ...]], ...] = (
+    (tuple, None, (2, 116, 132, 143, 222, 261, 273, 394, 399, 421, 424, 429, 470, 560, 579, 596, 616, 630, 726, 740,
+                   744, 809)),
+    (_tuples_in, None, (63, 64, 70, 94, 120, 237, 272, 299, 400, 409, 417, 438, 473, 614, 780)),
+    (_tuple_of_tuples, None, (259, 278, 401, 445)),
+    (_tuples_throughout, None, (580, 615, 791)),
+    (tuple, 0, (250, 307, 405, 446, 617, 720, 763, 808)),
+    (tuple, 1, (106, 750)),
+    (_tuples_in, 0, (75, 413, 444, 753)),
+    (lambda value: {key: tuple(item) for key, item in value.items()}, 0, (722,)),
+    (_sets_in, 0, (115,)),
+    (_complex, 0, (252,)),
+    (_complex, 1, (124,)),
+    (float, 0, (124,)),
 )  # fmt: skip
-"""How the inputs of a task of MBPP are converted, by its number."""
-_OF_TASK = {number: convert for convert, numbers in _CONVERSIONS for number in numbers}
+"""How an argument of a task of MBPP is converted, or all of them, by its number."""
+
+
+def _converted(arguments: Arguments, number: int) -> Arguments:
+    for convert, place, numbers in _CONVERSIONS:
+        if number in numbers and place is not None:
+            arguments = [*arguments[:place], convert(arguments[place]), *arguments[place + 1 :]]
+        elif number in numbers:
+            arguments = [convert(argument) for argument in arguments]
+    return arguments
 
 
 _LEAST_TOLERANCE = 1e-6
@@ -219,73 +189,40 @@ def _close(actual, expected, tolerance):
     return abs(expected) != math.inf and abs(actual - expected) <= tolerance + 1e-7 * abs(expected)
 """
 
-_ROOT = """\
-def _accepts(actual, expected, arguments):
-    if not isinstance(actual, (int, float)):
-        return False
-    return abs(sum(factor * math.pow(actual, power) for power, factor in enumerate(arguments[0]))) <= TOLERANCE
-"""
-"""HumanEval/32: any root of the polynomial."""
-
-_SAME_SET = """\
-def _accepts(actual, expected, arguments):
-    return set(actual) == set(expected)
-"""
-
-_FOUND = """\
-def _accepts(actual, expected, arguments):
-    found = expected is not None
-    return (actual if isinstance(actual, bool) else actual is not None) == found
-"""
-"""A match object or a truth value."""
-
-_ANYTHING = """\
-def _accepts(actual, expected, arguments):
-    return True
-"""
-"""Mbpp/164 is unclear and its tests contradict each other: the function only has to return."""
-
-_OR_ZERO = """\
-def _accepts(actual, expected, arguments):
-    return actual == expected or actual == 0
-"""
-"""Mbpp/295: 1 has no divisor other than itself."""
-
-_PYRAMID = """\
-def _accepts(actual, expected, arguments):
-    side, height = arguments
-    slant = math.hypot(side / 2, height)
-    return actual == expected or abs(actual - round(side**2 + 2 * side * slant)) <= TOLERANCE
-"""
-"""Mbpp/581: the height may be the slant one or the perpendicular one."""
-
-_DIGITS = """\
-def _accepts(actual, expected, arguments):
-    one, other = map(str, arguments)
-    width = max(len(one), len(other))
-    pairs = zip(one.zfill(width), other.zfill(width))
-    return actual == expected or actual == sum(abs(int(a) - int(b)) for a, b in pairs)
-"""
-"""Mbpp/558: digit by digit, or the digits of the difference."""
-
 _RULES = {
-    ("HumanEval", "find_zero"): _ROOT,
-    ("Mbpp", "are_equivalent"): _ANYTHING,
-    ("Mbpp", "sum_div"): _OR_ZERO,
-    ("Mbpp", "surface_Area"): _PYRAMID,
-    ("Mbpp", "digit_distance_nums"): _DIGITS,
-    **dict.fromkeys(
-        [
-            ("Mbpp", name)
-            for name in (
-                "similar_elements", "find_char_long", "common_in_nested_lists", "extract_singly", "larg_nnum",
-                "intersection_array", "find_dissimilar", "Diff",
-            )
-        ],
-        _SAME_SET,
-    ),
-    **dict.fromkeys([("Mbpp", name) for name in ("check_str", "text_match_three", "text_starta_endb")], _FOUND),
+    # any root of the polynomial
+    ("HumanEval", "find_zero"): """\
+isinstance(actual, (int, float)) and (
+        abs(sum(factor * math.pow(actual, power) for power, factor in enumerate(arguments[0]))) <= TOLERANCE
+    )""",
+    # its statement is unclear and its tests contradict each other: the function only has to return
+    ("Mbpp", "are_equivalent"): "True",
+    # 1 has no divisor other than itself
+    ("Mbpp", "sum_div"): "actual == expected or actual == 0",
+    # the height may be the slant one or the perpendicular one
+    ("Mbpp", "surface_Area"): """\
+actual == expected or (
+        abs(actual - round((side := arguments[0]) ** 2 + 2 * side * math.hypot(side / 2, arguments[1]))) <= TOLERANCE
+    )""",
+    # digit by digit, or the digits of the difference
+    ("Mbpp", "digit_distance_nums"): """\
+actual == expected or (texts := list(map(str, arguments))) and actual == sum(
+        abs(int(a) - int(b)) for a, b in zip(*(text.zfill(max(map(len, texts))) for text in texts))
+    )""",
+    **{
+        ("Mbpp", name): "set(actual) == set(expected)"
+        for name in (
+            "similar_elements", "find_char_long", "common_in_nested_lists", "extract_singly", "larg_nnum",
+            "intersection_array", "find_dissimilar", "Diff",
+        )
+    },
+    # a match object or a truth value
+    **{
+        ("Mbpp", name): "(actual if isinstance(actual, bool) else actual is not None) == (expected is not None)"
+        for name in ("check_str", "text_match_three", "text_starta_endb")
+    },
 }  # fmt: skip
+"""Tasks with several right answers."""
 
 
 def _check_of(
@@ -302,14 +239,14 @@ def _check_of(
     checks = "def check(candidate):\n" + "".join(f"    _compare(candidate, {part})\n" for part in parts)
     if entry_point == "check":  # the function that is tested
         checks = "".join(f"_compare(check, {part})\n" for part in parts)
-    dataset = task_id.partition("/")[0]
+    rule = _RULES.get((task_id.partition("/")[0], entry_point))
     return _MODULE.format(
         entry_point=entry_point,
         tolerance=tolerance,
         solution="".join(f"    {line!r}\n" for line in solution.splitlines(keepends=True)),
         base=_written_lines(base),
         plus=_written_lines(plus),
-        accepts=_RULES.get((dataset, entry_point), _CLOSE),
+        accepts=f"def _accepts(actual, expected, arguments):\n    return {rule}\n" if rule else _CLOSE,
         shown=_SHOWN_CHARACTERS,
         checks=checks,
     )
@@ -325,11 +262,33 @@ def _written_lines(inputs: Sequence[str]) -> str:
     return "".join(f"    {arguments},\n" for arguments in inputs)
 
 
+def _claim_early_results(fields: Fields) -> bool:
+    first = next(iter(field.inner(fields, "eval").values()), None)
+    return isinstance(first, dict) and "base" in first and not first.keys().isdisjoint({"nfiles", "files"})
+
+
 FORMAT = Format(
     name="evalplus",
     title="EvalPlus: base_input, plus_input, canonical_solution; samples with solution, results of a run",
-    claim_task=claim_by(3, "task_id, prompt, entry_point", "base_input, plus_input"),
-    read_task=_read_task,
-    claim_rollout=_claim_rollout,
-    read_rollouts=read_samples,
+    tasks=Tasks(
+        claim=claims("3: task_id, prompt, entry_point, base_input+plus_input"),
+        entry_point="entry_point",
+        test=_check,
+        preamble=before_prompted,
+        reference=after_prompt,
+        source=lambda fields: "MBPP+" if str(fields["task_id"]).startswith("Mbpp/") else "HumanEval+",
+        left_out="canonical_solution, test, base_input, plus_input, atol",
+    ),
+    rollouts=Rollouts(
+        claim=any_of(
+            claims("3: eval, (with base_status: the results of a run)", lambda row: is_result(row, "base_status")),
+            claims("3: eval, (with base and plus: the results of a run without its solutions)", _claim_early_results),
+            claims(
+                "3: task_id, solution, base_status, !prompt; "
+                "3: task_id=HumanEval/|task_id=Mbpp/, solution, !prompt; "
+                "2: task_id, solution, !prompt; 2: task_id=Mbpp/, completion, !prompt"
+            ),
+        ),
+        code=read_samples,
+    ),
 )

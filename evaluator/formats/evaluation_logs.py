@@ -1,15 +1,9 @@
 """The logs of evaluation frameworks: inspect_ai and lm-evaluation-harness.
 
-inspect_ai writes logs as `.eval` (a ZIP archive, one member a sample) and as `.json` (one object). A sample has `id`,
-`epoch`, `input`, `target`, `messages`, `output` and `scores`, `{scorer: {value, answer, explanation}}`. The values C
-and I (and true and false) are a verdict, P half a reward, N no answer; a number is a reward on the scorer's own scale.
-The model and the task are in the log's header. `metadata` or `target` may have tests.
-
-lm-evaluation-harness logs the samples of tasks that generate text (`samples_<task>_<date>.jsonl`). A row has `doc` (the
-dataset's row), `arguments` (the prompt first), `resps` (one list of responses), `filtered_resps`, and each metric's
-value. Of code tasks the completion is the filtered response, which was graded, of all others the response. A metric
-belongs to all responses of a row: where there are several, it is a verdict only if all passed or none did. Each filter
-of a task has rows of its own.
+inspect_ai's values C and I (and true and false) are a verdict, P half a reward, N no answer; a number is a reward on
+the scorer's own scale. lm-evaluation-harness's completion of a code task is the filtered response, which was graded, of
+all others the response. A metric belongs to all responses of a row: where there are several, it is a verdict only if
+all passed or none did. Each filter of a task has rows of its own.
 """
 
 from __future__ import annotations
@@ -20,15 +14,17 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePath
 from typing import IO
 
-from evaluator.formats import _chat as chat
 from evaluator.formats import _trainer_rows as trainer
-from evaluator.formats import fields as field
-from evaluator.formats.compression import MemberError, read_member
-from evaluator.formats.json_text import JsonError, decode_json
-from evaluator.formats.problems import FormatError, Problem, one_line
-from evaluator.formats.registry import Claim, ContainerKind, Fields, Format, Row, claim_by
+from evaluator.formats.reading import chat
+from evaluator.formats.reading import fields as field
+from evaluator.formats.reading.compression import MemberError, first_member, read_member
+from evaluator.formats.reading.fields import Fields
+from evaluator.formats.reading.json_text import JsonError, decode_json
+from evaluator.formats.reading.problems import FormatError, Problem, one_line
+from evaluator.formats.reading.registry import ContainerKind, Format, Row
+from evaluator.formats.reading.spec import Recorded, Rollouts, Said, Tasks, claims, taken, verdict_of_truth
 from evaluator.formats.tests_alone import task_of_code
-from evaluator.model import JsonValue, Kind, RecordError, Rollout, Task, Verdict, brief
+from evaluator.model import JsonValue, Kind, RecordError, Task, Verdict, brief
 
 _VALUES: Mapping[str, tuple[Verdict, float]] = {
     "C": (Verdict.PASSED, 1.0),
@@ -37,26 +33,11 @@ _VALUES: Mapping[str, tuple[Verdict, float]] = {
     "N": (Verdict.NO_CODE, 0.0),
 }
 """inspect_ai's words, with the numbers that it gives them."""
-_INSPECT_TAKEN = {
-    "id", "epoch", "input", "messages", "output", "scores", "eval", "events", "events_data", "attachments",
-    "transcript", "store", "timelines", "model_usage", "role_usage",
-}  # fmt: skip
 _ATTACHMENT = "attachment://"
 _ASSERT = re.compile(r"\s*assert\b")
 _SAMPLE = re.compile(r"samples/[^/]+\.json")
 _MOST_BYTES = 64 * 1024 * 1024
 """Of one sample, most of which is its events."""
-
-
-def _claim_inspect(fields: Fields) -> Claim | None:
-    if {"eval", "status"} <= fields.keys():
-        return Claim(3, "version, status, eval, samples")
-    return Claim(3, "id, epoch, input, output, scores") if {"id", "epoch", "input", "output"} <= fields.keys() else None
-
-
-def _claim_inspect_task(fields: Fields) -> Claim | None:
-    one = "epoch" in fields and _claim_inspect(fields) is not None
-    return Claim(2, "tests in metadata or target") if one and task_of_sample(fields) is not None else None
 
 
 def _read_inspect_task(fields: Fields) -> Task:
@@ -75,12 +56,9 @@ def task_of_sample(fields: Fields) -> Task | None:
     target is asserts (as in MBPP and APPS). `id` becomes the row's `task_id`.
     """
     metadata = field.inner(fields, "metadata")
-    known = trainer.dataset_task({"task_id": fields.get("id"), **metadata})
+    known = trainer.task_in({"task_id": fields.get("id"), **metadata}, "inspect_ai") if metadata else None
     if known is not None:
         return known
-    tests = trainer.tests_in(fields.get("metadata"))
-    if tests is not None:
-        return trainer.task_with(tests, "task", "", "inspect_ai")
     test = metadata.get("test")
     try:
         if not isinstance(test, str):
@@ -100,21 +78,18 @@ def _task_of_target(target: JsonValue) -> Task | None:
     return task_of_code("\n".join(texts), "task") if all(map(_ASSERT.match, texts)) else None
 
 
-def _read_inspect(fields: Fields) -> Iterator[Rollout]:
-    """The rollout of a sample, or of each sample in a log."""
-    if "epoch" in fields:
-        yield _rollout(fields, fields.get("eval"))
-        return
-    samples = fields.get("samples")
+def _samples(fields: Fields) -> Iterator[Fields]:
+    """A sample, or each sample in a log, with the log's header as `eval`."""
+    samples = [fields] if "epoch" in fields else fields.get("samples")
     if not isinstance(samples, list) or not samples:
         raise RecordError(f"the log has no samples (its status is {brief(fields.get('status'))})")
     for sample in trainer.objects(samples, "samples"):
-        yield _rollout(sample, fields.get("eval"))
+        yield {**_attached(sample), "eval": field.inner(fields, "eval")}
 
 
 def _inspect_prompt(fields: Fields) -> str:
     """The input of one sample; empty for a log, whose rollouts have theirs in their conversation."""
-    return chat.prompt_text(_input(_attached(fields))) if "epoch" in fields else ""
+    return chat.text_of(_attached(fields).get("input"), "input") if "epoch" in fields else ""
 
 
 def sample_rows(path: Path) -> Iterator[Row | Problem]:
@@ -153,77 +128,62 @@ def _header(archive: zipfile.ZipFile, file: IO[bytes], members: Mapping[str, zip
     return None
 
 
-def _rollout(fields: Fields, log: JsonValue) -> Rollout:
-    sample = _attached(fields)
-    header = log if isinstance(log, Mapping) else {}
-    asked = _input(sample)
-    messages = chat.messages_of(sample.get("messages") or None, "messages", "user")
-    prompt, completion = chat.split_at_answer(messages or asked)
-    answer = _answer(sample)
-    if answer and not completion:
-        completion = [{"role": "assistant", "content": answer}]
-    reward, verdict, word, metadata = _scores(sample.get("scores"))
-    metadata = trainer.rest(sample, _INSPECT_TAKEN) | metadata | {"messages": [*prompt, *completion]}
-    metadata |= {f"inspect_{name}": header[name] for name in ("task", "run_id") if header.get(name)}
-    usage = field.inner(sample, "output").get("usage")
-    metadata |= {"usage": usage} if isinstance(usage, Mapping) else {}
+def _inspect_said(sample: Fields) -> Said:
+    """The conversation, whose last answer is the output's first choice."""
+    messages = taken(sample, "messages") or taken(sample, "input")
+    prompt, completion = chat.split_at_answer(chat.messages_of(messages, "messages", "user"))
+    answer = taken(sample, "output.choices.0.message")
+    said = chat.answer_text(chat.messages_of(answer, "output", "assistant"))
+    return prompt, [{"role": "assistant", "content": said}] if said and not completion else completion
+
+
+def _scores(sample: Fields) -> tuple[JsonValue, dict[str, JsonValue]]:
+    """The value of the only scorer; else those of several, or of one that gives several, by name."""
+    scores = field.inner(sample, "scores")
+    values = {name: score.get("value") for name, score in scores.items() if isinstance(score, Mapping)}
+    only = next(iter(values.values())) if len(values) == 1 else None
+    if isinstance(only, Mapping):
+        return None, {str(name): part for name, part in only.items()}
+    return (only, {}) if len(values) == 1 else (None, values)
+
+
+def _reward_of(value: JsonValue) -> float | None:
+    return _VALUES[value][1] if isinstance(value, str) and value in _VALUES else field.number(value)
+
+
+def _parts(sample: Fields) -> dict[str, float]:
+    """Of several scores there is no reward, but parts."""
+    numbers = {name: _reward_of(value) for name, value in _scores(sample)[1].items()}
+    return {name: value for name, value in numbers.items() if value is not None}
+
+
+def _inspect_grade(sample: Fields) -> Recorded | None:
+    value, several = _scores(sample)
+    if isinstance(value, str):
+        return Recorded(_VALUES[value][0] if value in _VALUES else None, value)
+    if value is not None:
+        return Recorded(verdict_of_truth(value) if isinstance(value, bool) else None, brief(value))
+    words = ", ".join(f"{name}={value}" for name, value in several.items())
+    return Recorded(None, words) if words and len(sample["scores"]) > 1 else None
+
+
+def _about(sample: Fields) -> dict[str, JsonValue]:
+    header, usage = sample["eval"], field.inner(sample, "output").get("usage")
+    found = {f"inspect_{name}": header[name] for name in ("task", "run_id") if header.get(name)}
+    found |= {"scores": sample["scores"]} if sample.get("scores") else {}
+    return found | ({"usage": usage} if isinstance(usage, Mapping) else {})
+
+
+def _epoch(sample: Fields) -> int | None:
     epoch = field.optional_whole(sample, "epoch")
-    return Rollout(
-        task_id=field.identifier(sample, "id"),
-        completion=answer or chat.answer_text(completion),
-        sample_index=None if epoch is None else epoch - 1,
-        model=field.optional_identifier(header, "model"),
-        group=field.identifier(sample, "id"),
-        metadata=metadata,
-        **trainer.grade("inspect_ai", reward, verdict, word),
-    )
-
-
-def _input(sample: Fields) -> list[chat.Message]:
-    return chat.messages_of(sample.get("input"), "input", "user")
-
-
-def _answer(sample: Fields) -> str:
-    """The text of the output's first choice."""
-    choices = field.inner(sample, "output").get("choices")
-    first = choices[0] if isinstance(choices, list) and choices else None
-    return chat.answer_text(chat.messages_of(first.get("message"), "output", "assistant")) if first else ""
-
-
-def _scores(scores: JsonValue) -> tuple[float | None, Verdict | bool | None, str | None, dict[str, JsonValue]]:
-    """The reward, the verdict and the word if there is one scorer, and all scores for the metadata."""
-    found = {name: score for name, score in scores.items() if isinstance(score, Mapping)} if scores else {}
-    metadata: dict[str, JsonValue] = {"scores": found} if found else {}
-    if len(found) == 1:
-        value = next(iter(found.values())).get("value")
-        if isinstance(value, Mapping):
-            values = {str(name): part for name, (part, _) in zip(value, map(_value, value.values()), strict=True)}
-            return None, None, None, metadata | _components(values)
-        return *_value(value), brief(value) if not isinstance(value, str) else value, metadata
-    values = {name: _value(score.get("value"))[0] for name, score in found.items()}
-    words = ", ".join(f"{name}={score.get('value')}" for name, score in found.items())
-    return None, None, words or None, metadata | _components(values)
-
-
-def _components(values: Mapping[str, float | None]) -> dict[str, JsonValue]:
-    numbers = {name: value for name, value in values.items() if value is not None}
-    return {"reward_components": numbers} if numbers else {}
-
-
-def _value(value: JsonValue) -> tuple[float | None, Verdict | bool | None]:
-    if isinstance(value, str) and value in _VALUES:
-        verdict, reward = _VALUES[value]
-        return reward, verdict
-    return trainer.number(value), value if isinstance(value, bool) else None
+    return None if epoch is None else epoch - 1
 
 
 def _attached(sample: Fields) -> Fields:
     """The sample with long texts put back, which the log keeps once each."""
-    texts = sample.get("attachments")
-    if not isinstance(texts, Mapping) or not texts:
-        return sample
-    names = ("input", "messages", "output")
-    return {name: _put_back(value, texts) if name in names else value for name, value in sample.items()}
+    texts = field.inner(sample, "attachments")
+    names = [name for name in ("input", "messages", "output") if texts and name in sample]
+    return {**sample, **{name: _put_back(sample[name], texts) for name in names}}
 
 
 def _put_back(value: JsonValue, texts: Fields) -> JsonValue:
@@ -238,35 +198,45 @@ def _put_back(value: JsonValue, texts: Fields) -> JsonValue:
 
 def _is_log(head: bytes, name: str) -> bool:
     """A ZIP archive whose first member is one of a log's."""
-    first = head[30 : 30 + int.from_bytes(head[26:28], "little")] if head.startswith(b"PK\x03\x04") else b""
+    first = first_member(head)
     return bool(first) and (first.startswith((b"_journal/", b"samples/")) or name.endswith(".eval"))
 
 
 INSPECT_AI = Format(
     name="inspect_ai",
     title="inspect_ai: .eval and .json logs, id, epoch, input, output, scores",
-    claim_task=_claim_inspect_task,
-    read_task=_read_inspect_task,
-    claim_rollout=_claim_inspect,
-    read_rollouts=_read_inspect,
-    repeats_tasks=True,
-    read_prompt=_inspect_prompt,
+    tasks=Tasks(
+        claim=claims("2: id, epoch, input, output, (tests in metadata or target)", task_of_sample),
+        code=_read_inspect_task,
+    ),
+    rollouts=Rollouts(
+        claim=claims("3: eval, status, (the samples of a log); 3: id, epoch, input, output"),
+        each=_samples,
+        said=_inspect_said,
+        all_turns=True,
+        prompt=_inspect_prompt,
+        task_id="id",
+        sample_id="",
+        sample_index=_epoch,
+        group="id",
+        model="eval.model",
+        reward=lambda sample: _reward_of(_scores(sample)[0]),
+        parts=_parts,
+        grade=_inspect_grade,
+        by="inspect_ai",
+        metadata=_about,
+        left_out=(
+            "epoch, input, messages, output, scores, eval, events, events_data, attachments, transcript, store, "
+            "timelines, model_usage, role_usage"
+        ),
+    ),
 )
 CONTAINER = ContainerKind(name="inspect_ai log", claims=_is_log, open=sample_rows)
 
 
 _VERDICTS = ("pass@1", "pass_at_1", "exact_match", "acc")
 """Metrics whose 1 means that all is right, likeliest first."""
-_LM_EVAL_TAKEN = {"doc_id", "doc", "arguments", "resps", "filtered_resps", "metrics", "eval_task", "model", "step"}
-_IDS = ("task_id", "question_id", "problem_id")
 _NAME = re.compile(r"samples_(.+)_\d{4}-\d\d-\d\dT[^/]*")
-
-
-_claim_lm_eval = claim_by(3, "doc_id, doc, resps, filtered_resps")
-
-
-def _claim_lm_eval_task(fields: Fields) -> Claim | None:
-    return Claim(2, "doc with tests") if _claim_lm_eval(fields) and _task(fields) else None
 
 
 def _read_lm_eval_task(fields: Fields) -> Task:
@@ -274,35 +244,33 @@ def _read_lm_eval_task(fields: Fields) -> Task:
     task = _task(fields)
     if task is None:
         raise RecordError("doc has no tests: name a dataset")
-    task.task_id = _task_id(fields)
+    task.task_id = LM_EVAL.rollouts.task_id_of(fields)
     return task
 
 
-def _read_lm_eval(fields: Fields) -> Iterator[Rollout]:
-    """One rollout for each response of a row. Raises `RecordError` for a task that is scored by likelihood."""
-    responses = _responses(fields.get("resps"))
+def _responses(fields: Fields) -> Iterator[Fields]:
+    """A row for each response, of a code task with what was graded. Raises `RecordError` if they are no texts."""
+    texts = _only(fields.get("resps")) or _only([fields.get("resps")])
+    if not texts:
+        raise RecordError("resps has no generated text: tasks that are scored by likelihood have no completions")
     metrics = _metrics(fields)
     runs_code = any(name.startswith("pass") for name in metrics)
-    graded = _graded(fields.get("filtered_resps"), len(responses)) if runs_code else []
-    metadata = trainer.rest(fields, {*_LM_EVAL_TAKEN, *metrics})
-    if _task(fields) is None:
-        metadata["doc"] = fields.get("doc")
-    if len(metrics) > 1:
-        metadata["reward_components"] = dict(metrics)
-    name = next((name for name in _VERDICTS if name in metrics), None)
-    if name is None and len(metrics) == 1:
-        name = next(iter(metrics))
-    by = f"lm-evaluation-harness ({fields['filter']})" if isinstance(fields.get("filter"), str) else None
-    for place, response in enumerate(responses):
-        own = {"response": response} if graded and graded[place] != response else {}
-        yield Rollout(
-            task_id=_task_id(fields),
-            completion=graded[place] if graded else response,
-            kind=Kind.FULL if graded else None,
-            model=field.optional_identifier(fields, "model"),
-            metadata=metadata | own | ({} if graded else {"filtered": fields.get("filtered_resps")}),
-            **_grade(name, metrics, len(responses), by or "lm-evaluation-harness"),
-        )
+    graded = _only(fields.get("filtered_resps")) if runs_code else []
+    shared = {} if _task(fields) else {"doc": fields.get("doc")}
+    known = {"count": len(texts), "metrics": metrics, "metric": _metric(metrics)}
+    for place, text in enumerate(texts):
+        row = {**fields, **known, "completion": text, "kind": None}
+        if len(graded) != len(texts):
+            yield {**row, "more": {**shared, "filtered": fields.get("filtered_resps")}}
+            continue
+        own = {} if graded[place] == text else {"response": text}
+        yield {**row, "completion": graded[place], "kind": Kind.FULL, "more": {**shared, **own}}
+
+
+def _only(lists: JsonValue) -> list[str]:
+    """The texts of the only request in a row; none if they are no texts."""
+    texts = lists[0] if isinstance(lists, list) and len(lists) == 1 else None
+    return texts if isinstance(texts, list) and all(isinstance(text, str) for text in texts) else []
 
 
 def _lm_eval_prompt(fields: Fields) -> str:
@@ -331,68 +299,67 @@ def _names_in_path(path: str) -> Fields:
     return {"eval_task": found[1]} | ({"model": folder.replace("__", "/")} if "__" in folder else {})
 
 
-def _responses(resps: JsonValue) -> list[str]:
-    first = resps[0] if isinstance(resps, list) and len(resps) == 1 else None
-    texts = [first] if isinstance(first, str) else first
-    if not isinstance(texts, list) or not texts or not all(isinstance(text, str) for text in texts):
-        raise RecordError("resps has no generated text: tasks that are scored by likelihood have no completions")
-    return texts
-
-
-def _graded(filtered: JsonValue, count: int) -> list[str]:
-    """The texts that were graded, where the filter made one of each response: the code of a code task."""
-    texts = filtered[0] if isinstance(filtered, list) and len(filtered) == 1 else None
-    fits = isinstance(texts, list) and len(texts) == count and all(isinstance(text, str) for text in texts)
-    return texts if isinstance(texts, list) and fits else []
-
-
 def _metrics(fields: Fields) -> dict[str, float]:
     names = fields.get("metrics")
     if not isinstance(names, list):
         names = [name for name in fields if name in _VERDICTS]
-    found = ((name, trainer.number(fields.get(name))) for name in names if isinstance(name, str))
+    found = ((name, field.number(fields.get(name))) for name in names if isinstance(name, str))
     return {name: value for name, value in found if value is not None}
 
 
-def _grade(name: str | None, metrics: Mapping[str, float], responses: int, by: str) -> dict[str, JsonValue]:
-    value = metrics[name] if name else None
-    decided = name in _VERDICTS and (value in (0, 1) or responses == 1)
-    reward = value if decided or responses == 1 else None
-    return trainer.grade(by, reward, value == 1 if decided else None, f"{name}={value}" if decided else None)
+def _metric(metrics: Mapping[str, float]) -> tuple[str | None, float | None]:
+    """What says whether it passed, or the only metric."""
+    name = next((name for name in _VERDICTS if name in metrics), None)
+    name = next(iter(metrics)) if name is None and len(metrics) == 1 else name
+    return name, metrics[name] if name else None
+
+
+def _decides(row: Fields) -> bool:
+    name, value = row["metric"]
+    return name in _VERDICTS and (value in (0, 1) or row["count"] == 1)
+
+
+def _lm_eval_grade(row: Fields) -> Recorded:
+    name, value = row["metric"]
+    by = f"lm-evaluation-harness ({row['filter']})" if isinstance(row.get("filter"), str) else ""
+    return Recorded(verdict_of_truth(value == 1), f"{name}={value}", by) if _decides(row) else Recorded(None, None, by)
 
 
 def _task(fields: Fields) -> Task | None:
-    doc = fields.get("doc")
-    known = trainer.dataset_task(doc)
-    if known is not None:
-        return known
-    tests = trainer.tests_in(doc)
-    return None if tests is None else trainer.task_with(tests, "task", _lm_eval_prompt(fields), "lm-evaluation-harness")
+    return trainer.task_in(fields.get("doc"), "lm-evaluation-harness", _lm_eval_prompt(fields))
 
 
-def _task_id(fields: Fields) -> str:
-    """The dataset's, which is in its row; else the number in the task, or made from the prompt."""
-    doc = fields.get("doc")
-    own = field.own_id(doc, _IDS) if isinstance(doc, Mapping) else None
-    if own is not None:
-        return own
+def _task_id(fields: Fields) -> JsonValue:
+    """The dataset's, which is in its row; else the number in the task."""
+    own = taken(field.inner(fields, "doc"), "task_id|question_id|problem_id")
     task, number = field.optional_identifier(fields, "eval_task"), field.optional_identifier(fields, "doc_id")
-    if task and number is not None:
-        return f"{task}/{number}"
-    prompt = _lm_eval_prompt(fields)
-    if not prompt and number is None:
-        raise RecordError("the row has neither a doc_id nor a prompt: add one")
-    return field.id_from_prompt(prompt) if prompt else f"doc-{number}"
+    if own is None and number is not None and not task:
+        return None if _lm_eval_prompt(fields) else f"doc-{number}"
+    return f"{task}/{number}" if own is None and number is not None else own
 
 
+_OF_LM_EVAL = (
+    "doc_id", "doc", "arguments", "resps", "filtered_resps", "eval_task", "count", "metrics", "metric", "kind", "more",
+)  # fmt: skip
 LM_EVAL = Format(
     name="lm_eval",
     title="lm-evaluation-harness: samples, doc_id, doc, resps, filtered_resps",
-    claim_task=_claim_lm_eval_task,
-    read_task=_read_lm_eval_task,
-    claim_rollout=_claim_lm_eval,
-    read_rollouts=_read_lm_eval,
-    repeats_tasks=True,
-    read_prompt=_lm_eval_prompt,
+    tasks=Tasks(
+        claim=claims("2: doc_id, resps, filtered_resps, doc, (with tests)", lambda fields: _task(fields)),
+        code=_read_lm_eval_task,
+    ),
+    rollouts=Rollouts(
+        claim=claims("3: doc_id, doc, resps, filtered_resps"),
+        each=_responses,
+        prompt=_lm_eval_prompt,
+        task_id=_task_id,
+        kind=lambda row: row["kind"],
+        reward=lambda row: row["metric"][1] if _decides(row) or row["count"] == 1 else None,
+        parts=lambda row: row["metrics"] if len(row["metrics"]) > 1 else {},
+        grade=_lm_eval_grade,
+        by="lm-evaluation-harness",
+        metadata=lambda row: row["more"],
+        left_out=lambda row: {*row["metrics"], *_OF_LM_EVAL},
+    ),
     from_name=_names_in_path,
 )

@@ -13,8 +13,10 @@ import builtins
 from collections.abc import Iterable
 
 from evaluator import syntax
-from evaluator.formats import fields as field
-from evaluator.formats.registry import Claim, Fields, Format
+from evaluator.formats.reading import fields as field
+from evaluator.formats.reading.fields import Fields
+from evaluator.formats.reading.registry import Format
+from evaluator.formats.reading.spec import Tasks, claims
 from evaluator.given_tests import names_called
 from evaluator.model import Mode, RecordError, Task
 
@@ -22,14 +24,6 @@ _TAKEN = {
     "task_id", "text", "prompt", "code",
     "test_list", "challenge_test_list", "test_setup_code", "test_imports", "test",
 }  # fmt: skip
-
-
-def claim_task(fields: Fields) -> Claim | None:
-    prompt = next((name for name in ("text", "prompt") if name in fields), None)
-    tests = next((name for name in ("test_list", "test") if isinstance(fields.get(name), list)), None)
-    if prompt is None or tests is None or "task_id" not in fields:
-        return None
-    return Claim(3, f"task_id, {prompt}, {tests}")
 
 
 def read_task(fields: Fields) -> Task:
@@ -100,6 +94,5 @@ def _defined(code: str) -> set[str]:
 FORMAT = Format(
     name="mbpp",
     title="MBPP, MBPP+: text or prompt, code, test_list, test",
-    claim_task=claim_task,
-    read_task=read_task,
+    tasks=Tasks(claim=claims("3: task_id, text|prompt, test_list:list|test:list"), code=read_task),
 )

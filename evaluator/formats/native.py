@@ -1,77 +1,43 @@
 """Rollscope's own rows, any other JSON rows by a map of their field names, and rows with several samples of one task.
 
-A task row needs `task_id`. It may have `prompt`, `mode`, `entry_point`, `in_outs`, `test`, `answer`, `preamble`,
-`reference`, `checker`, `grader`, `exit_code`, `weights`, `limits`, `source`, `licence`. A rollout row needs `task_id`
-and `completion` (text, or messages whose last one counts). It may have `sample_id`, `sample_index`, `kind`, `model`,
-`group`, `step`, `expected_pass`, `reward` or `given_reward`, `recorded_verdict`, `recorded_word` and `recorded_by`.
-Other fields become metadata. In tables (Parquet, CSV) these are in one column `metadata_json`, as JSON text; a task's
-`in_outs`, `limits` and `answer` are JSON text then.
-
-A map is `ours=theirs,...`, such as `task_id=uid,completion=response.text`. Ours are the fields of the native format.
-Theirs may be a path through objects and lists (`choices.0.text`, `choices[0].text`), `$` for the whole row, and
-`samples[*].text` for a row that is to become several: one per element. A field whose own name has dots comes first. A
-row with a prompt but without `task_id` gets an id made from its prompt, so the samples of one prompt are one task.
-Fields that are not in the map keep their names.
-
-Several samples are in a list `completions`, `samples`, `generations`, `responses`, `predictions` or `output` beside
-`task_id` or `prompt`. A sample is a text, messages, or an object with its text (`completion`, `text`, `content`,
-`code`, `solution`, `response`, `generation`) and other fields of a native rollout. For texts, lists of as many
-`rewards`, `scores`, `passed` or `sample_ids` go with them. A row may have the task's tests too, and is then also a
-task.
+docs/formats.md says what they may have. In tables (Parquet, CSV) metadata is in one column `metadata_json`, as JSON
+text; a task's `in_outs`, `limits` and `answer` are JSON text then.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
-from functools import lru_cache
+from collections.abc import Iterator
+from enum import StrEnum
+from typing import TypeVar
 
-from evaluator.formats import fields as field
-from evaluator.formats._chat import is_conversation
-from evaluator.formats.problems import FormatError
-from evaluator.formats.registry import Claim, Fields, Format, one_per_row
+from evaluator.formats.reading import chat
+from evaluator.formats.reading import fields as field
+from evaluator.formats.reading.fields import METADATA_JSON, ROLLOUT_FIELDS, Fields
+from evaluator.formats.reading.registry import Format
+from evaluator.formats.reading.spec import Claim, Rollouts, Tasks, claims
 from evaluator.model import JsonValue, Kind, Mode, RecordError, Rollout, Task, Verdict, brief
 from evaluator.task_rows import TASK_FIELDS
 
-METADATA_JSON = "metadata_json"
-"""Metadata of any shape and name, as an object or its JSON text; beside it, null means that there is no value."""
-ROLLOUT_FIELDS = {
-    "task_id", "completion", "sample_id", "sample_index", "kind", "model", "group", "step", "expected_pass",
-    "given_reward", "recorded_reward", "reward", "recorded_verdict", "recorded_word", "recorded_by",
-}  # fmt: skip
 _OTHERS = '{"seed": 7}'
 _TAKEN = {name: ROLLOUT_FIELDS | {METADATA_JSON, name} for name in ("completion", "code")}
 _REWARDS = ("given_reward", "recorded_reward", "reward")
-SAMPLE_LISTS = ("completions", "samples", "generations", "responses", "predictions")
+_SAMPLE_LISTS = ("completions", "samples", "generations", "responses", "predictions")
 """Fields that may hold all samples of a row's task."""
 _MODES = [mode.value for mode in Mode]
-_TASK_MARKS = ("mode", "in_outs", "test", "answer", "entry_point")
-_ROLLOUT_MARKS = ("sample_id", "sample_index", "kind", "model", "group", "expected_pass", "step", "verdict")
+_Word = TypeVar("_Word", bound=StrEnum)
+
+_claim_task_alone = claims(
+    "3: task_id, mode; 2: task_id, in_outs; 1: task_id, test+answer+entry_point; "
+    "1: task_id, prompt, (without test cases)"
+)
+_claim_task_of_samples = claims("2: task_id, in_outs+test+mode")
 
 
-def claim_task(fields: Fields) -> Claim | None:
-    if "task_id" not in fields:
-        return None
-    if fields.keys() & {"completion", *SAMPLE_LISTS}:
-        marks = [mark for mark in ("in_outs", "test", "mode") if mark in fields]
-        return Claim(2, ", ".join(["task_id", *marks])) if marks else None
-    if "mode" in fields:
-        return Claim(4 if fields["mode"] in _MODES else 3, "task_id, mode")
-    if "in_outs" in fields:
-        return Claim(2, "task_id, in_outs")
-    marks = [mark for mark in _TASK_MARKS if mark in fields]
-    if marks:
-        return Claim(1, ", ".join(["task_id", *marks]))
-    return Claim(1, "task_id, prompt; no test cases") if "prompt" in fields else None
-
-
-def claim_rollout(fields: Fields) -> Claim | None:
-    marks = [mark for mark in _ROLLOUT_MARKS if mark in fields]
-    if "task_id" in fields and "completion" in fields:
-        return Claim(3 if marks else 1, ", ".join(["task_id", "completion", *marks]))
-    if {"task_id", "sample_id", "verdict", "code"} <= fields.keys():
-        return Claim(3, "task_id, sample_id, verdict, code: exported grades, whose code is read")
-    return None
+def _claim_task(fields: Fields) -> Claim | None:
+    if fields.keys() & {"completion", *_SAMPLE_LISTS}:
+        return _claim_task_of_samples(fields)
+    claim = _claim_task_alone(fields)
+    return claim._replace(strength=4) if claim and fields.get("mode") in _MODES else claim
 
 
 def read_rollout(fields: Fields) -> Rollout:
@@ -87,22 +53,22 @@ def read_rollout(fields: Fields) -> Rollout:
         completion=text,
         sample_id=field.optional_identifier(fields, "sample_id") or "",
         sample_index=field.optional_whole(fields, "sample_index"),
-        kind=Kind.FULL if exported else kind_of(fields.get("kind")),
+        kind=Kind.FULL if exported else _word(fields, "kind", Kind),
         model=field.optional_identifier(fields, "model"),
         group=field.optional_identifier(fields, "group"),
         step=field.optional_whole(fields, "step"),
         expected_pass=field.optional_truth(fields, "expected_pass"),
         given_reward=field.optional_number(fields, reward),
-        recorded_verdict=_recorded_verdict(fields.get("recorded_verdict")),
+        recorded_verdict=_word(fields, "recorded_verdict", Verdict),
         recorded_word=field.text(fields, "recorded_word") or None,
         recorded_by=field.text(fields, "recorded_by") or None,
-        metadata={**_metadata(fields, name), **said},
+        metadata={**field.without(fields, _TAKEN[name]), **(_others(fields) or {}), **said},
     )
 
 
 def read_task(fields: Fields) -> Task:
     """One task from a native row, or from a row of a table."""
-    others = field.optional_object(fields, METADATA_JSON, _OTHERS)
+    others = _others(fields)
     if others is None:
         return Task.from_row(fields)
     empty = {name for name, value in fields.items() if value is None and name in TASK_FIELDS}
@@ -114,164 +80,68 @@ def read_task(fields: Fields) -> Task:
     return task
 
 
-def _metadata(fields: Fields, completion: str) -> dict[str, JsonValue]:
-    metadata = field.without(fields, _TAKEN[completion])
-    others = field.optional_object(fields, METADATA_JSON, _OTHERS)
-    return metadata if others is None else metadata | dict(others)
+def _others(fields: Fields) -> Fields | None:
+    return field.optional_object(fields, METADATA_JSON, _OTHERS) if METADATA_JSON in fields else None
 
 
-def _recorded_verdict(value: JsonValue) -> Verdict | None:
+def _word(fields: Fields, name: str, words: type[_Word]) -> _Word | None:
+    """One of our words; None if the row does not say. Raises `RecordError`."""
+    value = fields.get(name)
     if value in (None, ""):
         return None
     try:
-        return Verdict(value)
+        return words(value)
     except ValueError:
-        raise RecordError(f"recorded_verdict must be one of {', '.join(Verdict)} or null, not {brief(value)}") from None
+        raise RecordError(f"{name} must be one of {', '.join(words)} or left out, not {brief(value)}") from None
 
 
-def kind_of(value: JsonValue) -> Kind | None:
-    """A completion's kind; None if the row does not say. Raises `RecordError`."""
-    if value in (None, ""):
-        return None
-    try:
-        return Kind(value)
-    except ValueError:
-        raise RecordError(f"kind must be one of {', '.join(Kind)} or left out, not {brief(value)}") from None
+def _prompt_text(fields: Fields) -> str:
+    prompt = fields.get("prompt")
+    return prompt if isinstance(prompt, str) else ""
 
 
 FORMAT = Format(
     name="native",
     title="Rollscope: tasks with in_outs, test or answer, rollouts with completion",
-    claim_task=claim_task,
-    read_task=read_task,
-    claim_rollout=claim_rollout,
-    read_rollouts=one_per_row(read_rollout),
+    tasks=Tasks(claim=_claim_task, code=read_task),
+    rollouts=Rollouts(
+        claim=claims(
+            "3: task_id, completion, sample_id+sample_index+kind+model+group+expected_pass+step+verdict; "
+            "1: task_id, completion; 3: task_id, sample_id, verdict, code, (of exported grades)"
+        ),
+        code=lambda fields: (read_rollout(fields),),
+        prompt=_prompt_text,
+    ),
 )
 
 
-FieldMap = Mapping[str, str]
-"""Our field's name to theirs."""
-
-_ABSENT = object()
-_EVERY = "*"
-_WHOLE_ROW = "$"
-_STEP = re.compile(r"\[(\d+|\*)\]")
-
-
-def parse_field_map(text: str) -> dict[str, str]:
-    """The map in `ours=theirs,ours=theirs`. Raises `FormatError` for anything else."""
-    field_map: dict[str, str] = {}
-    for part in filter(None, (part.strip() for part in text.split(","))):
-        ours, equals, theirs = (word.strip() for word in part.partition("="))
-        if not (ours and equals and theirs):
-            raise FormatError(f"--map: {part!r} is not a pair: write ours=theirs, for example task_id=uid")
-        if ours in field_map:
-            raise FormatError(f"--map: {ours} is given twice")
-        field_map[ours] = theirs
-    if not field_map:
-        raise FormatError("--map: is empty: write ours=theirs, for example task_id=uid,completion=response")
-    return field_map
-
-
-def renamed(fields: Fields, field_map: FieldMap) -> Iterator[dict[str, JsonValue]]:
-    """The row with our names; several rows where a path has `[*]`, one per element. An absent field stays absent.
-
-    Paths with `[*]` advance together. A row's own `sample_id` is numbered then. Raises `RecordError` if they have
-    different numbers of elements.
-    """
-    spread = {ours: path for ours, path in field_map.items() if _is_spread(fields, path)}
-    kept = field.without(fields, {*field_map.values(), *(_steps(path)[0] for path in spread.values())})
-    for ours, path in field_map.items():
-        if ours not in spread and (value := _at(fields, path)) is not _ABSENT:
-            kept[ours] = value
-    if not spread:
-        yield kept
-        return
-    columns = {ours: list(_every(fields, _steps(path))) for ours, path in spread.items()}
-    lengths = {ours: len(values) for ours, values in columns.items()}
-    if len(set(lengths.values())) > 1:
-        counts = ", ".join(f"{field_map[ours]} has {count}" for ours, count in lengths.items())
-        raise RecordError(f"the lists of --map must be equally long: {counts}")
-    count = next(iter(lengths.values()))
-    if not count:
-        raise RecordError(f"{field_map[next(iter(lengths))]} is missing: it has no element in this row")
-    for place in range(count):
-        row = kept | {ours: values[place] for ours, values in columns.items() if values[place] is not _ABSENT}
-        if count > 1 and "sample_id" not in columns and row.get("sample_id") is not None:
-            row["sample_id"] = f"{row['sample_id']}/{place}"
-        yield row
-
-
-@lru_cache(maxsize=256)
-def _steps(path: str) -> tuple[str, ...]:
-    """`a[0].b` and `a.0.b` are a, 0, b."""
-    return tuple(step for step in _STEP.sub(r".\1", path).split(".") if step)
-
-
-def _is_spread(fields: Fields, path: str) -> bool:
-    return _EVERY in path and path not in fields and _EVERY in _steps(path)[1:]
-
-
-def _at(fields: Fields, path: str) -> JsonValue:
-    if path in fields:
-        return fields[path]
-    if path == _WHOLE_ROW:
-        return dict(fields)
-    return _down(fields, _steps(path))
-
-
-def _down(value: JsonValue, steps: tuple[str, ...]) -> JsonValue:
-    for step in steps:
-        if isinstance(value, Mapping) and step in value:
-            value = value[step]
-        elif isinstance(value, list) and step.isdecimal() and int(step) < len(value):
-            value = value[int(step)]
-        else:
-            return _ABSENT
-    return value
-
-
-def _every(value: JsonValue, steps: tuple[str, ...]) -> Iterator[JsonValue]:
-    """The values at a path with `*` in it, in order; a step that an element lacks gives one that is absent."""
-    if _EVERY not in steps:
-        yield _down(value, steps)
-        return
-    place = steps.index(_EVERY)
-    found = _down(value, steps[:place])
-    if isinstance(found, Mapping):
-        found = list(found.values())
-    for item in found if isinstance(found, list) else ():
-        yield from _every(item, steps[place + 1 :])
-
-
-def _with_task_id(fields: Fields) -> Fields:
+def _with_task_id(fields: Fields) -> dict[str, JsonValue]:
     prompt = fields.get("prompt")
     if fields.get("task_id") is not None or not prompt:
-        return fields
-    return {**fields, "task_id": field.id_from_prompt(field.conversation_text(prompt, "prompt", whole=True))}
+        return dict(fields)
+    return {**fields, "task_id": field.id_from_prompt(chat.text_of(prompt, "prompt"))}
 
 
 def _read_mapped_task(fields: Fields) -> Task:
-    row = dict(_with_task_id(fields))
+    row = _with_task_id(fields)
     if isinstance(row.get("prompt"), list | dict):
-        row["prompt"] = field.conversation_text(row["prompt"], "prompt", whole=True)
+        row["prompt"] = chat.text_of(row["prompt"], "prompt")
     return Task.from_row(row)
 
 
 MAPPED = Format(
     name="mapped",
     title="any other JSON rows, with --map ours=theirs,...",
-    read_task=_read_mapped_task,
-    read_rollouts=one_per_row(lambda fields: read_rollout(_with_task_id(fields))),
+    tasks=Tasks(code=_read_mapped_task),
+    rollouts=Rollouts(code=lambda fields: (read_rollout(_with_task_id(fields)),), prompt=_prompt_text),
 )
 
 
-_LISTS = (*SAMPLE_LISTS, "output")
+_LISTS = (*_SAMPLE_LISTS, "output")
 _TEXTS = ("completion", "text", "content", "code", "solution", "response", "generation")
 _BESIDE_TEXTS = {"rewards": "reward", "scores": "reward", "passed": "expected_pass", "sample_ids": "sample_id"}
-_OF_TASK = {
-    "in_outs", "test", "entry_point", "mode", "canonical_solution", "reference", "test_list", "preamble", "checker",
-    "grader", "exit_code", "weights", "limits",
+_OF_TASK = (TASK_FIELDS | {"canonical_solution", "test_list"}) - {
+    "task_id", "prompt", "suffix", "answer", "source", "licence",
 }  # fmt: skip
 
 
@@ -289,13 +159,11 @@ def _read_samples(fields: Fields) -> Iterator[Rollout]:
     if name is None:
         raise RecordError(f"completions is missing: add a list of samples, named {', '.join(_LISTS)}")
     samples = fields[name]
-    beside = {ours: fields[theirs] for theirs, ours in _BESIDE_TEXTS.items() if _goes_with(fields.get(theirs), samples)}
-    taken = {name, *_OF_TASK, *(theirs for theirs in _BESIDE_TEXTS if _goes_with(fields.get(theirs), samples))}
-    base = field.without(fields, taken)
-    if base.get("task_id") is None:
-        base["task_id"] = field.id_from_prompt(field.conversation_text(base.get("prompt"), "prompt", whole=True))
+    beside = {theirs: ours for theirs, ours in _BESIDE_TEXTS.items() if _goes_with(fields.get(theirs), samples)}
+    base = _with_task_id(field.without(fields, {name, *_OF_TASK, *beside}))
     for place, sample in enumerate(samples):
-        row = {**base, **{ours: values[place] for ours, values in beside.items()}, **_of_sample(sample, name, place)}
+        row = {**base, **{ours: fields[theirs][place] for theirs, ours in beside.items()}}
+        row |= _of_sample(sample, name, place)
         if len(samples) > 1 and row.get("sample_id") is not None and row["sample_id"] == base.get("sample_id"):
             row["sample_id"] = f"{row['sample_id']}/{place}"
         yield read_rollout(row)
@@ -303,7 +171,7 @@ def _read_samples(fields: Fields) -> Iterator[Rollout]:
 
 def _list_field(fields: Fields) -> str | None:
     """The field that holds the samples: a list whose first element is one. Beside inputs, `output` has test cases."""
-    lists = SAMPLE_LISTS if fields.keys() & {"input", "inputs"} else _LISTS
+    lists = _SAMPLE_LISTS if fields.keys() & {"input", "inputs"} else _LISTS
     return next((name for name in lists if _holds_samples(fields.get(name))), None)
 
 
@@ -313,7 +181,7 @@ def _holds_samples(value: JsonValue) -> bool:
     first = value[0]
     if isinstance(first, dict):
         return any(name in first for name in _TEXTS) and "role" not in first
-    return isinstance(first, str) or (bool(first) and is_conversation(first))
+    return isinstance(first, str) or (bool(first) and chat.is_conversation(first))
 
 
 def _goes_with(value: JsonValue, samples: list[JsonValue]) -> bool:
@@ -332,6 +200,5 @@ def _of_sample(sample: JsonValue, name: str, place: int) -> dict[str, JsonValue]
 MANY_SAMPLES = Format(
     name="many_samples",
     title="several samples per row: task_id or prompt, and completions, samples, generations or responses",
-    claim_rollout=_claim_samples,
-    read_rollouts=_read_samples,
+    rollouts=Rollouts(claim=_claim_samples, code=_read_samples, prompt=_prompt_text),
 )

@@ -1,32 +1,27 @@
 """NeMo Gym: the rows of its datasets, and the rollouts that its collection writes (0.1 to 0.7).
 
-Tasks: `responses_create_params.input` is the prompt, and `verifier_metadata` holds what grades them: `unit_tests` as
-in its code_gen server, an answer, or the fields of a native row. Materialised inputs are such rows, one per rollout.
-The fields may also be in `task_input`.
-
-Rollouts: such a row with a `response` of OpenAI's Responses API and a `reward`. It may lack the row's tests and its
-id, so a task's id is made from its prompt. Only without a prompt is it the row's own id, or its `_ng_task_index`.
+`verifier_metadata` holds what grades a task: `unit_tests` as in its code_gen server, an answer, or the fields of a
+native row. Materialised inputs are such rows, one per rollout. The fields may also be in `task_input`. A rollout may
+lack the row's tests and its id, so a task's id is made from its prompt. Only without a prompt is it the row's own id,
+or its `_ng_task_index`.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 
-from evaluator.formats import fields as field
-from evaluator.formats._nemo_gym_tests import (
-    NATIVE_FIELDS,
-    conversation_of,
-    has_tests,
-    metadata_field,
-    metadata_of,
-    native_row,
-    output_text,
-    prompt_of,
-)
-from evaluator.formats._recorded import Recorded, record
-from evaluator.formats.registry import Claim, Fields, Format, one_per_row
-from evaluator.model import JsonValue, Kind, RecordError, Rollout, Task, Verdict
+from evaluator.formats.reading import chat
+from evaluator.formats.reading import fields as field
+from evaluator.formats.reading.code import mode_of_test
+from evaluator.formats.reading.compression import unpacked_json
+from evaluator.formats.reading.fields import Fields
+from evaluator.formats.reading.registry import Format
+from evaluator.formats.reading.responses import conversation_of, output_text, prompt_of
+from evaluator.formats.reading.spec import Rollouts, Tasks, any_of, claims
+from evaluator.import_headers import LIVECODEBENCH
+from evaluator.model import JsonValue, Kind, Mode, RecordError, Rollout, Task, Verdict
 from evaluator.recorded import case_verdicts
 
 __all__ = ["FORMAT", "output_text", "prompt_of", "read_rollout", "read_task"]
@@ -50,24 +45,24 @@ _LONGEST = 20_000
 """Characters of JSON that one field of a rollout's metadata may have."""
 _SHORT = 1_000
 """Characters that each part of a longer field may have."""
+NATIVE_FIELDS = frozenset({
+    "mode", "entry_point", "in_outs", "test", "answer", "preamble", "reference", "checker", "grader", "exit_code",
+    "weights", "limits", "source", "licence",
+})  # fmt: skip
+"""The fields of a native row other than its id and its prompt."""
+
+_ANSWERS = ("answer", "expected_answer", "reference_answer")
+_UNIT_TESTS = "verifier_metadata.unit_tests"
+_EXAMPLE = '{"inputs": [...], "outputs": [...]}, with "fn_name" if the tests call a function'
+_FILE = re.compile(r"\.py\s*:")
 
 
-def claim_task(fields: Fields) -> Claim | None:
-    if isinstance(fields.get("task_id"), Mapping) and "task_input" in fields:
-        return Claim(3, "task_id, task_input")
-    if not isinstance(fields.get("responses_create_params"), Mapping) or _OF_FAILURE in fields:
-        return None
-    if "response" not in fields:
-        return Claim(3, "responses_create_params, verifier_metadata")
-    return Claim(2, "responses_create_params, verifier_metadata with tests") if has_tests(fields) else None
-
-
-def claim_rollout(fields: Fields) -> Claim | None:
-    if _OF_FAILURE in fields:
-        return Claim(3, "_ng_failure_class: a rollout that failed")
-    if "responses_create_params" in fields and isinstance(fields.get("response"), Mapping):
-        return Claim(3, "responses_create_params, response, reward")
-    return Claim(2, "_ng_task_index, reward") if TASK_INDEX in fields and "reward" in fields else None
+def _has_tests(fields: Fields) -> bool:
+    """Whether the row has something to grade by, even if that turns out to be invalid."""
+    metadata = fields.get("verifier_metadata")
+    if isinstance(metadata, str):
+        return "unit_tests" in metadata
+    return isinstance(metadata, Mapping) and any(metadata.get(name) for name in ("unit_tests", "in_outs", "test"))
 
 
 def read_task(fields: Fields) -> Task:
@@ -77,13 +72,16 @@ def read_task(fields: Fields) -> Task:
     has nothing to grade by.
     """
     fields = _flat(fields)
-    metadata = metadata_of(fields)
+    metadata = _metadata_of(fields)
     prompt = _prompt(fields)
-    row = native_row(fields, metadata)
+    row = _native_row(fields, metadata)
     source = fields.get("source")
     row.setdefault("source", source if isinstance(source, str) and source else "NeMo Gym")
-    task = Task.from_row(row | {"task_id": task_id_of(fields, prompt), "prompt": prompt})
-    taken = {*_NOT_OF_TASK, metadata_field(fields)}
+    try:
+        task = Task.from_row(row | {"task_id": task_id_of(fields, prompt), "prompt": prompt})
+    except RecordError as error:
+        raise RecordError(str(error).replace("in_outs", _UNIT_TESTS) if "unit_tests" in metadata else error) from None
+    taken = {*_NOT_OF_TASK, _metadata_field(fields)}
     task.metadata = {**field.without(metadata, NATIVE_FIELDS | _TESTS), **field.without(fields, taken)}
     return task
 
@@ -111,17 +109,19 @@ def read_rollout(fields: Fields) -> Rollout:
         given_reward=reward,
         metadata=_metadata(fields, response),
     )
-    return rollout if reward is None else record(rollout, _grade(fields))
+    if reward is not None:
+        rollout.recorded_verdict, rollout.recorded_word, rollout.recorded_by = _grade(fields) or (None, None, None)
+    return rollout
 
 
-def _grade(fields: Fields) -> Recorded | None:
+def _grade(fields: Fields) -> tuple[Verdict, str, str] | None:
     """By the code that code_gen gave the first test case that did not pass, if it gave any."""
     codes = fields.get("result")
     verdicts = case_verdicts({"result": codes})
     if not verdicts or not isinstance(codes, list) or "extracted_model_code" not in fields:
         return None
     place = next((place for place, verdict in enumerate(verdicts) if verdict is not Verdict.PASSED), 0)
-    return Recorded(verdicts[place], str(codes[place]).lower(), "NeMo Gym")
+    return verdicts[place], str(codes[place]).lower(), "NeMo Gym"
 
 
 def task_id_of(fields: Fields, prompt: str) -> str:
@@ -150,7 +150,7 @@ def _flat(fields: Fields) -> Fields:
 
 def _prompt(fields: Fields) -> str:
     if "responses_create_params" not in fields and fields.get("query"):
-        return field.conversation_text(fields["query"], "query", whole=True)
+        return chat.text_of(fields["query"], "query")
     return prompt_of(fields.get("responses_create_params"))
 
 
@@ -179,40 +179,93 @@ def _metadata(fields: Fields, response: Fields) -> dict[str, JsonValue]:
     return {**metadata, "conversation": conversation} if conversation else metadata
 
 
-def _bounded(value: JsonValue) -> JsonValue:
+def _bounded(value: JsonValue, longest: int = _LONGEST) -> JsonValue:
     """The value, or a note of its size if it is too large: a server may add anything to a rollout.
 
     An object that is too large keeps its short fields, such as an error's message.
     """
-    size = _size(value)
-    if size <= _LONGEST:
+    size = len(value) if isinstance(value, str) else len(json.dumps(value)) if isinstance(value, list | dict) else 0
+    if size <= longest:
         return value
-    if isinstance(value, dict):
-        sizes = {name: _size(inner) for name, inner in value.items()}
-        short = {name: inner if sizes[name] <= _SHORT else _left_out(sizes[name]) for name, inner in value.items()}
-        if _size(short) <= _LONGEST:
+    if isinstance(value, dict) and longest == _LONGEST:
+        short = {name: _bounded(inner, _SHORT) for name, inner in value.items()}
+        if len(json.dumps(short)) <= longest:
             return short
-    return _left_out(size)
-
-
-def _size(value: JsonValue) -> int:
-    """The approximate number of characters of its JSON."""
-    if isinstance(value, str):
-        return len(value)
-    return len(json.dumps(value)) if isinstance(value, list | dict) else 0
-
-
-def _left_out(size: int) -> str:
     return f"left out: {size:,} characters"
+
+
+def _metadata_field(fields: Fields) -> str:
+    """The field that holds what grades the row: `metadata` in rows of questions (`query`)."""
+    return "metadata" if fields.get("verifier_metadata") is None and "query" in fields else "verifier_metadata"
+
+
+def _metadata_of(fields: Fields) -> Mapping[str, JsonValue]:
+    """That field's object, from an object or its JSON text; empty if there is none."""
+    return field.optional_object(fields, _metadata_field(fields), '{"unit_tests": {...}}') or {}
+
+
+def _native_row(fields: Fields, metadata: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+    """The fields of a native row, without id and prompt. Raises `RecordError` if there is nothing to grade by."""
+    row = {name: metadata[name] for name in NATIVE_FIELDS if metadata.get(name) is not None}
+    if metadata.get("unit_tests") is not None:
+        row["in_outs"] = _unit_tests(metadata)
+        row.setdefault("preamble", LIVECODEBENCH)  # as NeMo Gym's code_gen server does
+    _require_no_file(row.get("grader"))
+    if "in_outs" not in row and "test" not in row:
+        answers = (place.get(name) for place in (metadata, fields) for name in _ANSWERS)
+        row["answer"] = next((answer for answer in answers if answer is not None), None)
+        if row["answer"] is None:
+            raise RecordError(
+                f"{_UNIT_TESTS} is missing: add it to verifier_metadata as {_EXAMPLE}, "
+                "or add an answer, or in_outs or test as in a native row"
+            )
+    if "in_outs" in row:
+        named = row.get("entry_point") or field.inner(row, "in_outs").get("fn_name")
+        row.setdefault("mode", Mode.CALL if named else Mode.STDIN)
+    elif isinstance(row.get("test"), str):
+        row.setdefault("mode", mode_of_test(row["test"]))
+    return row
+
+
+def _unit_tests(metadata: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+    tests = field.unpacked(metadata, "unit_tests")
+    if isinstance(tests, Mapping) and isinstance(tests.get("packed"), str):
+        fix = "pack the JSON of inputs and outputs"
+        packed = unpacked_json(tests["packed"], f"{_UNIT_TESTS}.packed", fix)
+        if not isinstance(packed, Mapping):
+            raise RecordError(f"{_UNIT_TESTS}.packed must unpack to an object, not {type(packed).__name__}: {fix}")
+        tests = {**packed, "fn_name": tests.get("fn_name")}
+    if not isinstance(tests, Mapping) or not {"inputs", "outputs"} <= tests.keys():
+        raise RecordError(f"{_UNIT_TESTS} must have inputs and outputs, for example {_EXAMPLE}")
+    if not isinstance(tests.get("fn_name"), str | None):
+        raise RecordError(f"{_UNIT_TESTS}.fn_name must be text, not {type(tests['fn_name']).__name__}")
+    return {"inputs": tests["inputs"], "outputs": tests["outputs"], "fn_name": tests.get("fn_name") or None}
+
+
+def _require_no_file(grader: JsonValue) -> None:
+    """A dataset from elsewhere must not choose which code is loaded."""
+    if grader is not None and _FILE.search(json.dumps(grader)):
+        raise RecordError("grader must not be a file in a row: name a grader, or pass the file with --grader")
 
 
 FORMAT = Format(
     name="nemo_gym",
     title="NeMo Gym: responses_create_params, verifier_metadata; response, reward",
-    claim_task=claim_task,
-    read_task=read_task,
-    claim_rollout=claim_rollout,
-    read_rollouts=one_per_row(read_rollout),
+    tasks=Tasks(
+        claim=any_of(
+            claims("3: task_id:object, task_input"),
+            claims(f"3: responses_create_params:object, (verifier_metadata), !response, !{_OF_FAILURE}"),
+            claims(f"2: responses_create_params:object, verifier_metadata, (tests), !{_OF_FAILURE}", _has_tests),
+        ),
+        code=read_task,
+    ),
+    rollouts=Rollouts(
+        claim=claims(
+            f"3: {_OF_FAILURE}, (a rollout that failed); 3: responses_create_params, response:object; "
+            f"2: {TASK_INDEX}, reward"
+        ),
+        code=lambda fields: (read_rollout(fields),),
+        prompt=lambda fields: _prompt(_flat(fields)),
+    ),
     repeats_tasks=True,
-    read_prompt=lambda fields: _prompt(_flat(fields)),
 )

@@ -12,14 +12,13 @@ from pathlib import Path
 
 import msgspec
 
-from evaluator.formats import fields as field
-from evaluator.formats._nemo_gym_tests import NATIVE_FIELDS
-from evaluator.formats.containers import open_container, read_rows
-from evaluator.formats.loader import sniff
-from evaluator.formats.nemo_gym import ROLLOUT_INDEX, TASK_INDEX, index_of
-from evaluator.formats.problems import FormatError
-from evaluator.formats.registry import Role, Row
-from evaluator.formats.sources import SIDECARS
+from evaluator.formats.nemo_gym import NATIVE_FIELDS, ROLLOUT_INDEX, TASK_INDEX, index_of
+from evaluator.formats.reading import fields as field
+from evaluator.formats.reading.containers import open_container, read_rows
+from evaluator.formats.reading.loader import sniff
+from evaluator.formats.reading.problems import FormatError
+from evaluator.formats.reading.registry import Role, Row
+from evaluator.formats.reading.sources import SIDECARS
 from evaluator.formats.writers import JsonRow, task_fields
 from evaluator.model import Grade, Rollout, Task, Verdict
 

@@ -6,47 +6,33 @@ first test that did not pass.
 
 from __future__ import annotations
 
-from evaluator.formats import fields as field
-from evaluator.formats._recorded import Recorded, record, verdict_of_error
-from evaluator.formats.registry import Fields, Format, claim_by, one_per_row
-from evaluator.model import JsonValue, Kind, RecordError, Rollout, Verdict
-
-_BY = "SandboxFusion"
-_TAKEN = {"id", "extracted_code", "completion", "accepted", "model", "sample_id"}
+from evaluator.formats.reading import fields as field
+from evaluator.formats.reading.fields import Fields
+from evaluator.formats.reading.registry import Format
+from evaluator.formats.reading.spec import Recorded, Rollouts, claims, verdict_of_error
+from evaluator.model import JsonValue, Kind, Verdict
 
 
-def read_rollout(fields: Fields) -> Rollout:
-    """The code of one result. Raises `RecordError` if it has none."""
+def _more(fields: Fields) -> dict[str, JsonValue]:
+    """What the result has nothing for; and the extracted code, where it is not the completion."""
+    nothing = {name: None for name, value in fields.items() if value is None}
     text, code = fields.get("completion"), fields.get("extracted_code")
-    completion = text if isinstance(text, str) else code
-    if not isinstance(completion, str):
-        raise RecordError("extracted_code is missing: add the code that was run, or the text as completion")
+    other = isinstance(text, str) and isinstance(code, str) and code not in text
+    return {**nothing, "extracted_code": code} if other else nothing
+
+
+def _grade(fields: Fields) -> Recorded | None:
     accepted = field.optional_truth(fields, "accepted")
-    rollout = Rollout(
-        task_id=field.identifier(fields, "id"),
-        completion=completion,
-        sample_id=field.optional_identifier(fields, "sample_id") or "",
-        kind=None if completion is text else Kind.FULL,
-        model=field.optional_identifier(fields, "model"),
-        expected_pass=accepted,
-        metadata=field.without(fields, _TAKEN),
-    )
-    if isinstance(code, str) and code not in completion:
-        rollout.metadata["extracted_code"] = code
-    return rollout if accepted is None else record(rollout, _grade(fields, code, accepted=accepted))
-
-
-def _grade(fields: Fields, code: JsonValue, *, accepted: bool) -> Recorded:
-    if accepted:
-        return Recorded(Verdict.PASSED, "accepted", _BY)
+    if accepted or accepted is None:
+        return Recorded(Verdict.PASSED, "accepted") if accepted else None
     tests = fields.get("tests")
     listed = tests if isinstance(tests, list) else []
     failing = next((test for test in listed if isinstance(test, dict) and test.get("passed") is not True), None)
     if failing is None:
-        return Recorded(Verdict.WRONG_ANSWER if code else Verdict.NO_CODE, "not accepted", _BY)
+        return Recorded(Verdict.WRONG_ANSWER if fields.get("extracted_code") else Verdict.NO_CODE, "not accepted")
     info = field.inner(failing, "exec_info")
     words = [info.get("status"), *(field.inner(info, name).get("status") for name in ("compile_result", "run_result"))]
-    return Recorded(_verdict(info), ", ".join(str(word) for word in words if word) or "not accepted", _BY)
+    return Recorded(_verdict(info), ", ".join(str(word) for word in words if word) or "not accepted")
 
 
 def _verdict(info: Fields) -> Verdict:
@@ -71,6 +57,15 @@ def _stopped(result: Fields) -> bool:
 FORMAT = Format(
     name="sandbox_fusion",
     title="SandboxFusion's results: id, accepted, extracted_code, tests",
-    claim_rollout=claim_by(3, "id, accepted, extracted_code, tests"),
-    read_rollouts=one_per_row(read_rollout),
+    rollouts=Rollouts(
+        claim=claims("3: id, accepted, extracted_code+tests"),
+        completion="completion|extracted_code",
+        task_id="id",
+        prompt="",
+        kind=lambda fields: None if isinstance(fields.get("completion"), str) else Kind.FULL,
+        passed="accepted",
+        grade=_grade,
+        by="SandboxFusion",
+        metadata=_more,
+    ),
 )

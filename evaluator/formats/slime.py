@@ -1,8 +1,7 @@
 """slime and miles: samples of their rollouts as JSON, and miles' conversations (`trajectory/<rollout>.jsonl`).
 
-A row is a sample (`prompt, response, label, reward, status, group_index, ...`), or a whole file with its `samples`.
-miles' conversations have `sample_index, group_index, prompt, messages, reward`. Both, and rllm, save their samples as
-PyTorch files, which are recognised, and never loaded, for they are pickles: a message says how to convert one.
+Both, and rllm, save their samples as PyTorch files, which are recognised, and never loaded, for they are pickles: a
+message says how to convert one.
 """
 
 from __future__ import annotations
@@ -11,102 +10,71 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NoReturn
 
-from evaluator.formats import _chat as chat
 from evaluator.formats import _trainer_rows as trainer
-from evaluator.formats import fields as field
-from evaluator.formats.problems import FormatError, one_line
-from evaluator.formats.registry import Claim, ContainerKind, Fields, Format
-from evaluator.model import JsonValue, RecordError, Rollout
+from evaluator.formats.reading import chat
+from evaluator.formats.reading import fields as field
+from evaluator.formats.reading.compression import first_member
+from evaluator.formats.reading.fields import Fields
+from evaluator.formats.reading.problems import FormatError, one_line
+from evaluator.formats.reading.registry import ContainerKind, Format, step_in
+from evaluator.formats.reading.spec import Rollouts, Said, any_of, claims
+from evaluator.model import JsonValue, RecordError
 
-_TAKEN = {
-    "prompt", "response", "messages", "reward", "group_index", "step", "model", "tokens", "loss_mask",
-    "rollout_log_probs", "rollout_routed_experts", "rollout_indexer_topk", "teacher_log_probs", "opd_reverse_kl",
-    "multimodal_inputs", "multimodal_train_inputs",
-}  # fmt: skip
 _TOTALS = ("reward", "score", "total", "acc")
+_claim_sample = claims("3: prompt, response, status, group_index|index|label")
 
 
-def claim_rollout(fields: Fields) -> Claim | None:
-    samples = fields.get("samples")
-    if isinstance(samples, list):
-        first = next(iter(samples), None)
-        fits = isinstance(first, Mapping) and _is_sample(first)
-        return Claim(3, "samples with prompt, response, status") if fits else None
-    if _is_sample(fields):
-        return Claim(3, "prompt, response, status, group_index")
-    return Claim(3, "sample_index, group_index, messages") if _is_trajectory(fields) else None
+def _first_fits(fields: Fields) -> object:
+    first = next(iter(fields["samples"]), None)
+    return isinstance(first, Mapping) and _claim_sample(first)
 
 
-def read_rollouts(fields: Fields) -> Iterator[Rollout]:
+def _samples(fields: Fields) -> Iterator[Fields]:
     """The sample of a row, or all samples of a file in one object, whose `rollout_id` is the step."""
-    samples = fields.get("samples")
-    if not isinstance(samples, list):
-        yield _rollout(fields, fields.get("step"))
+    if "samples" not in fields:
+        yield fields
         return
-    step = fields.get("rollout_id")
-    for sample in trainer.objects(samples, "samples"):
-        yield _rollout(sample, fields.get("step") if step is None else step, spread=True)
+    step = fields.get("step") if fields.get("rollout_id") is None else fields["rollout_id"]
+    for sample in trainer.objects(fields["samples"], "samples"):
+        yield {**sample, "step": step, "asked": _said(sample)[0]}
 
 
-def read_prompt(fields: Fields) -> str:
-    return chat.prompt_text(_prompt(fields)) if "samples" not in fields else ""
-
-
-def _rollout(fields: Fields, step: JsonValue, *, spread: bool = False) -> Rollout:
-    prompt = _prompt(fields)
-    completion = _completion(fields, prompt)
-    reward, components = _reward(fields.get("reward"))
-    metadata = trainer.rest(fields, _TAKEN) | chat.turns(prompt, completion)
-    if spread:
-        metadata.setdefault("prompt", prompt)
-    return trainer.rollout(
-        "slime",
-        completion,
-        metadata,
-        reward,
-        components=components,
-        task_id=_task_id(fields),
-        model=field.optional_identifier(fields, "model"),
-        group=field.optional_identifier(fields, "group_index"),
-        step=field.optional_whole({"step": step}, "step"),
-    )
-
-
-def _is_sample(fields: Fields) -> bool:
-    return {"prompt", "response", "status"} <= fields.keys() and bool({"group_index", "index", "label"} & fields.keys())
-
-
-def _is_trajectory(fields: Fields) -> bool:
-    return {"sample_index", "group_index", "messages"} <= fields.keys()
-
-
-def _prompt(fields: Fields) -> list[chat.Message]:
-    asked = chat.messages_of(fields.get("prompt"), "prompt", "user")
-    if asked or "messages" not in fields:
-        return asked
-    return chat.split_at_answer(chat.messages_of(fields["messages"], "messages", "user"))[0]
-
-
-def _completion(fields: Fields, prompt: list[chat.Message]) -> list[chat.Message]:
-    response = fields.get("response")
-    if isinstance(response, str):
-        return [{"role": "assistant", "content": response}]
-    messages = chat.messages_of(fields.get("messages"), "messages", "assistant")
+def _said(fields: Fields) -> Said:
+    """The prompt, and what is after it: `response`, or miles' messages, which may repeat the prompt."""
+    prompt = chat.messages_of(fields.get("prompt"), "prompt", "user")
+    messages = chat.messages_of(fields.get("messages"), "messages", "user")
+    asked, answer = chat.split_at_answer(messages)
+    if isinstance(fields.get("response"), str):
+        return prompt or asked, [{"role": "assistant", "content": fields["response"]}]
     if not messages:
         raise RecordError("response is missing: add the text that the model wrote")
     rest = chat.after_prompt(prompt, messages)
-    return rest if len(rest) < len(messages) else chat.split_at_answer(messages)[1]
+    return prompt or asked, rest if len(rest) < len(messages) else answer
 
 
-def _reward(reward: JsonValue) -> tuple[float | None, dict[str, float]]:
-    """The reward, and its parts if it is an object of several."""
-    if not isinstance(reward, Mapping):
-        return trainer.number(reward), {}
-    numbers = {name: value for name, part in reward.items() if (value := trainer.number(part)) is not None}
+def _prompt(fields: Fields) -> str:
+    """Empty for a file in one object: its samples have theirs in their metadata."""
+    return chat.prompt_text(_said(fields)[0]) if "samples" not in fields else ""
+
+
+def _numbers(fields: Fields) -> dict[str, float]:
+    """The numbers of a reward that is an object."""
+    found = ((name, field.number(part)) for name, part in field.inner(fields, "reward").items())
+    return {name: value for name, value in found if value is not None}
+
+
+def _total(fields: Fields) -> JsonValue:
+    numbers = _numbers(fields)
+    if not numbers:
+        return fields.get("reward")
+    only = next(iter(numbers.values())) if len(numbers) == 1 else None
+    return next((numbers[name] for name in _TOTALS if name in numbers), only)
+
+
+def _parts(fields: Fields) -> dict[str, float]:
+    numbers = _numbers(fields)
     total = next((name for name in _TOTALS if name in numbers), None)
-    if total is None:
-        return (next(iter(numbers.values())), {}) if len(numbers) == 1 else (None, numbers)
-    return numbers.pop(total), numbers
+    return {name: value for name, value in numbers.items() if name != total} if total or len(numbers) > 1 else {}
 
 
 def tests_of(fields: Fields) -> JsonValue:
@@ -114,28 +82,39 @@ def tests_of(fields: Fields) -> JsonValue:
     return trainer.tests_in(fields.get("label"), fields.get("metadata"))
 
 
-def _tests_of_one(fields: Fields) -> JsonValue:
-    return tests_of(fields) if "samples" not in fields else None
-
-
-def _task_id(fields: Fields) -> str:
-    return field.id_of_prompt(
-        chat.prompt_text(_prompt(fields)), "prompt is missing: add it, since it identifies the task"
-    )
-
-
+_ROLLOUTS = Rollouts(
+    claim=any_of(
+        claims("3: samples:list, (with prompt and response and status)", _first_fits),
+        _claim_sample,
+        claims("3: sample_index, group_index, messages"),
+    ),
+    each=_samples,
+    said=_said,
+    prompt=_prompt,
+    task_id="",
+    sample_id="",
+    sample_index="",
+    group="group_index",
+    reward=_total,
+    parts=_parts,
+    by="slime",
+    metadata=lambda sample: {"prompt": sample["asked"]} if "asked" in sample else {},
+    left_out=(
+        "prompt, response, messages, reward, tokens, loss_mask, rollout_log_probs, rollout_routed_experts, asked, "
+        "rollout_indexer_topk, teacher_log_probs, opd_reverse_kl, multimodal_inputs, multimodal_train_inputs"
+    ),
+)
 FORMAT = Format(
     name="slime",
     title="slime, miles: samples as JSON, prompt, response, label, reward, status",
-    **trainer.tasks_in_rollouts(
-        "slime", claim_rollout, _tests_of_one, _task_id, read_prompt, "tests in label or metadata"
+    tasks=trainer.tasks_in(
+        _ROLLOUTS, lambda row: tests_of(row) if "samples" not in row else None, "tests in label or metadata"
     ),
-    read_rollouts=read_rollouts,
-    from_name=trainer.step_in(r"(?:^|/)(?:eval_)?(\d{1,18})\.jsonl?"),
+    rollouts=_ROLLOUTS,
+    from_name=step_in(r"(?:^|/)(?:eval_)?(\d{1,18})\.jsonl?"),
 )
 
 
-_ENDINGS = (".pt", ".pth")
 _CONVERT = (
     "import json,sys,torch;d=torch.load(sys.argv[1],weights_only=False);"
     "[print(json.dumps(s,default=str)) for s in (d['samples'] if isinstance(d,dict) else d)]"
@@ -144,10 +123,9 @@ _CONVERT = (
 
 def _is_pytorch(head: bytes, name: str) -> bool:
     """By the first member of the archive, or by the file's ending where it is a bare pickle."""
-    archive = head.startswith(b"PK\x03\x04")
-    first = head[30 : 30 + int.from_bytes(head[26:28], "little")] if archive else b""
+    first = first_member(head)
     return first.endswith((b"/data.pkl", b"/.format_version")) or (
-        name.endswith(_ENDINGS) and (archive or head.startswith(b"\x80"))
+        name.endswith((".pt", ".pth")) and (bool(first) or head.startswith(b"\x80"))
     )
 
 

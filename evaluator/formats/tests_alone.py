@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from evaluator import syntax
-from evaluator.formats import fields, mbpp
-from evaluator.formats._code_rows import mode_of_test, syntax_error
-from evaluator.formats.json_text import JsonError, decode_json
+from evaluator.formats import mbpp
+from evaluator.formats.reading import fields
+from evaluator.formats.reading.code import mode_of_test, syntax_error
+from evaluator.formats.reading.json_text import JsonError, decode_json
 from evaluator.import_headers import CONTEST
 from evaluator.model import JsonValue, Mode, RecordError, Task
 

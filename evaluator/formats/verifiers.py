@@ -1,12 +1,8 @@
 """verifiers and prime-rl: results (`results.jsonl`), whose rows older prime-rl has too, and traces (`traces.jsonl`).
 
-A result has `example_id` (`id` in older ones), `prompt` and `completion` (text or messages), `answer`, `info`,
-`reward`, `metrics` (also at the top of the row), `error`, times and counts. The environment and the model are in the
-name of the folder, `<environment>--<model>`; prime-rl's step is in that of its `step_<n>`.
-
-verifiers 1 and prime-rl have one episode a line, and prime-rl's files one trace a line. An episode has the `traces` of
-its agents; each is a rollout. A trace has its task, its messages as a graph of `nodes` (its conversation is the path to
-the last one), `calls` of the model, and named, weighted `rewards`, whose sum is the reward that was trained on.
+An episode of verifiers 1 has the `traces` of its agents; each is a rollout. A trace has its messages as a graph of
+`nodes` (its conversation is the path to the last one), `calls` of the model, and named, weighted `rewards`, whose sum
+is the reward that was trained on.
 """
 
 from __future__ import annotations
@@ -15,50 +11,37 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import PurePath
 
-from evaluator.formats import _chat as chat
 from evaluator.formats import _trainer_rows as trainer
-from evaluator.formats import fields as field
-from evaluator.formats.registry import Claim, Fields, Format, one_per_row
-from evaluator.model import JsonValue, RecordError, Rollout, brief
+from evaluator.formats.reading import chat
+from evaluator.formats.reading import fields as field
+from evaluator.formats.reading.fields import Fields
+from evaluator.formats.reading.registry import Format, step_in
+from evaluator.formats.reading.spec import Rollouts, Said, claims
+from evaluator.model import JsonValue, RecordError, brief
 
-_RESULT_TAKEN = {
-    "example_id", "prompt", "completion", "reward", "env_id", "model", "step", "group_id", "trajectory", "tool_defs",
-    "metrics", "error_chain", "long_error_chain",
-}  # fmt: skip
-_STEP = trainer.step_in(r"(?:^|/)step_(\d{1,18})/")
-_MARKS = ("info", "answer", "metrics", "generation_ms", "timing", "task")
-
-
-def _claim_result(fields: Fields) -> Claim | None:
-    if not {"prompt", "completion", "reward"} <= fields.keys() or "task_id" in fields:
-        return None
-    mark = next((name for name in _MARKS if name in fields), None)
-    if "example_id" in fields:
-        return Claim(3, "example_id, prompt, completion, reward")
-    return Claim(3, f"id, prompt, completion, reward, {mark}") if mark and "id" in fields else None
+_STEP = step_in(r"(?:^|/)step_(\d{1,18})/")
+_NO_PARTS = {"example_id", "prompt", "completion", "reward", "env_id", "model", "step", "group_id", "metrics"}
 
 
-def _read_result(fields: Fields) -> Rollout:
-    """One completion. The scale of its reward is the environment's, so it is not a verdict."""
+def _results(fields: Fields) -> Iterator[Fields]:
+    """The row, with its metrics at the top."""
     if fields.get("completion") is None:
-        why = _result_error(fields.get("error"))
-        raise RecordError(f"the rollout failed ({why}) and has no completion" if why else "completion is missing")
-    prompt, completion = trainer.conversation(fields)
-    numbers = {**field.inner(fields, "metrics"), **fields}
-    components = trainer.parts(numbers, _RESULT_TAKEN)
-    metadata = trainer.rest(numbers, {*_RESULT_TAKEN, *_id_field(fields), *components})
-    metadata |= chat.turns(prompt, completion)
-    return trainer.rollout(
-        "verifiers",
-        completion,
-        metadata,
-        trainer.number(fields.get("reward")),
-        components=components,
-        task_id=_result_id(fields),
-        model=field.optional_identifier(fields, "model"),
-        group=_example(fields),
-        step=field.optional_whole(fields, "step"),
-    )
+        error = fields.get("error")
+        if isinstance(error, Mapping):
+            error = error.get("error_chain_repr") or error.get("message") or error.get("error")
+        why = f"the rollout failed ({brief(error)}) and has no completion" if error else "completion is missing"
+        raise RecordError(why)
+    yield {**field.inner(fields, "metrics"), **fields}
+
+
+def _example(fields: Fields) -> JsonValue:
+    return fields.get("example_id" if "example_id" in fields else "id")
+
+
+def _result_id(fields: Fields) -> str | None:
+    """Its number, which is unique in its environment."""
+    example, env = _example(fields), field.optional_identifier(fields, "env_id")
+    return f"{env}/{example}" if env and example is not None else example
 
 
 def _names_in_path(path: str) -> Fields:
@@ -72,102 +55,56 @@ def _names_in_path(path: str) -> Fields:
     return found
 
 
-def _result_tests(fields: Fields) -> JsonValue:
-    return trainer.tests_in(fields.get("info"), fields.get("answer"), dict(fields))
-
-
-def _id_field(fields: Fields) -> tuple[str, ...]:
-    return () if "example_id" in fields else ("id",)
-
-
-def _example(fields: Fields) -> str | None:
-    return field.optional_identifier(fields, next(iter(_id_field(fields)), "example_id"))
-
-
-def _result_id(fields: Fields) -> str:
-    """Its number, which is unique in its environment; made from the prompt where it has none."""
-    example, env = _example(fields), field.optional_identifier(fields, "env_id")
-    if example is not None:
-        return f"{env}/{example}" if env else example
-    return field.id_from_prompt(trainer.prompt_text(fields))
-
-
-def _result_error(error: JsonValue) -> str:
-    if isinstance(error, Mapping):
-        error = error.get("error_chain_repr") or error.get("message") or error.get("error")
-    return brief(error) if error else ""
-
-
+_RESULTS = Rollouts(
+    claim=claims(
+        "3: example_id, prompt, completion, reward, !task_id; "
+        "3: id, prompt, completion, reward, info|answer|metrics|generation_ms|timing|task, !task_id"
+    ),
+    each=_results,
+    said=trainer.conversation,
+    task_id=_result_id,
+    group=_example,
+    reward="reward",
+    parts=lambda fields: trainer.parts(fields, _NO_PARTS),
+    by="verifiers",
+    left_out=lambda fields: [
+        "example_id" if "example_id" in fields else "id",
+        *("env_id", "group_id", "trajectory", "tool_defs", "metrics", "error_chain", "long_error_chain"),
+    ],
+)
 FORMAT = Format(
     name="verifiers",
     title="verifiers: results, example_id, prompt, completion, reward; older rollouts of prime-rl",
-    **trainer.tasks_in_rollouts(
-        "verifiers", _claim_result, _result_tests, _result_id, trainer.prompt_text, "tests in info or answer"
+    tasks=trainer.tasks_in(
+        _RESULTS,
+        lambda row: trainer.tests_in(row.get("info"), row.get("answer"), dict(row)),
+        "tests in info or answer",
     ),
-    read_rollouts=one_per_row(_read_result),
+    rollouts=_RESULTS,
     from_name=_names_in_path,
 )
 
 
-_TRACE_TAKEN = {"id", "version", "task", "nodes", "rewards", "calls", "tools", "verifiers", "agent", "state", "step"}
-_EPISODE_TAKEN = {"id", "task", "traces", "group", "run", "step"}
-
-
-def _claim_traces(fields: Fields) -> Claim | None:
-    if isinstance(fields.get("traces"), list) and isinstance(fields.get("task"), Mapping):
-        return Claim(3, "task, traces")
-    return Claim(3, "task, nodes, rewards") if {"task", "nodes", "rewards"} <= fields.keys() else None
-
-
-def _read_traces(fields: Fields) -> Iterator[Rollout]:
-    """One rollout for each trace of an episode, or the one of a trace."""
+def _traces(fields: Fields) -> Iterator[Fields]:
+    """The traces of an episode, each with the episode's fields and itself as `trace`; or the one trace of a row."""
     traces = fields.get("traces")
     if not isinstance(traces, list):
-        yield _rollout(fields, fields)
+        yield {**fields, "trace": fields, "episode": fields}
         return
     if not traces:
-        raise RecordError(f"the episode failed ({_trace_error(fields.get('errors'))}) and has no trace")
+        raise RecordError(f"the episode failed ({_error(fields.get('errors'))}) and has no trace")
+    outer = field.without(fields, {"id", "traces", "group", "run"})
     for trace in trainer.objects(traces, "traces"):
-        yield _rollout(trace, fields)
+        yield {**outer, **field.without(trace, {"task", "step"}), "trace": trace, "episode": fields}
 
 
-def _trace_prompt(fields: Fields) -> str:
-    """The prompt of the episode's task, else of its first trace."""
-    data = _data(fields)
-    asked = chat.messages_of(data.get("prompt"), "task.data.prompt", "user")
-    if asked:
-        return chat.prompt_text([*chat.messages_of(data.get("system_prompt"), "system_prompt", "system"), *asked])
-    traces = fields.get("traces")
-    first = traces[0] if isinstance(traces, list) and traces else fields
-    return chat.prompt_text(_conversation(first)[0]) if isinstance(first, Mapping) else ""
+def _episode(row: Fields) -> Fields:
+    return field.inner(row, "episode") or row
 
 
-def _rollout(trace: Fields, episode: Fields) -> Rollout:
-    prompt, completion = _conversation(trace)
-    if not completion:
-        raise RecordError(f"the trace failed ({_trace_error(trace.get('errors'))}) and the model said nothing in it")
-    rewards = _rewards(trace.get("rewards"))
-    outer = {} if episode is trace else trainer.rest(episode, _EPISODE_TAKEN)
-    metadata = {**outer, **trainer.rest(trace, _TRACE_TAKEN), "messages": [*prompt, *completion]}
-    agent = field.inner(trace, "agent").get("name")
-    metadata |= {"agent": agent} if agent else {}
-    run = field.inner(field.inner(episode, "run"), "work")
-    return trainer.rollout(
-        "verifiers",
-        completion,
-        metadata,
-        sum(rewards.values()) if rewards else None,
-        components=rewards,
-        task_id=_trace_id(episode),
-        sample_id=field.optional_identifier(trace, "id") or "",
-        model=_model(trace),
-        group=field.optional_identifier(field.inner(episode, "group"), "id"),
-        step=field.optional_whole(run if "step" in run else episode, "step"),
-    )
-
-
-def _conversation(trace: Fields) -> tuple[list[chat.Message], list[chat.Message]]:
+def _trace_said(row: Fields) -> Said:
     """The messages on the path to the last node: before the model's first, and from there on."""
+    trace = row["trace"]
     nodes = trace.get("nodes")
     if not isinstance(nodes, list):
         raise RecordError("nodes must be a list of messages")
@@ -184,15 +121,26 @@ def _conversation(trace: Fields) -> tuple[list[chat.Message], list[chat.Message]
         chat.messages_of(node.get("message"), "nodes.message", "user")[0] for node in path if node.get("message")
     ]
     sampled = next((i for i, node in enumerate(path) if node.get("sampled") is True), len(messages))
+    if not messages[sampled:]:
+        raise RecordError(f"the trace failed ({_error(trace.get('errors'))}) and the model said nothing in it")
     return messages[:sampled], messages[sampled:]
 
 
-def _rewards(rewards: JsonValue) -> dict[str, float]:
+def _trace_prompt(fields: Fields) -> str:
+    """The prompt of the episode's task, else of its first trace."""
+    data = _data(fields)
+    asked = chat.messages_of(data.get("prompt"), "task.data.prompt", "user")
+    if asked:
+        return chat.prompt_text([*chat.messages_of(data.get("system_prompt"), "system_prompt", "system"), *asked])
+    return chat.prompt_text(_trace_said(next(_traces(fields)))[0])
+
+
+def _rewards(row: Fields) -> dict[str, float]:
     """What each reward adds to the sum: its score times its weight."""
     found: dict[str, float] = {}
-    for name, reward in rewards.items() if isinstance(rewards, Mapping) else ():
+    for name, reward in field.inner(row["trace"], "rewards").items():
         parts = reward if isinstance(reward, Mapping) else {"score": reward}
-        score, weight = trainer.number(parts.get("score")), trainer.number(parts.get("weight"))
+        score, weight = field.number(parts.get("score")), field.number(parts.get("weight"))
         if score is not None:
             found[name] = score * (1.0 if weight is None else weight)
     return found
@@ -202,40 +150,59 @@ def _data(fields: Fields) -> Fields:
     return field.inner(field.inner(fields, "task"), "data")
 
 
-def _trace_id(fields: Fields) -> str:
-    """Its key; its number in its environment; else made from its prompt."""
-    task, data = field.inner(fields, "task"), _data(fields)
+def _trace_id(fields: Fields) -> str | None:
+    """Its key, or its number in its environment."""
+    episode = _episode(fields)
+    task, data = field.inner(episode, "task"), _data(episode)
     if task.get("key") and task.get("key") != task.get("hash"):
         return field.identifier(task, "key")
-    env = field.inner(fields, "env").get("id") or task.get("type")
-    if data.get("idx") is not None:
-        return f"{env}/{field.identifier(data, 'idx')}" if env else field.identifier(data, "idx")
-    return field.id_from_prompt(_trace_prompt(fields))
+    env = field.inner(episode, "env").get("id") or task.get("type")
+    number = field.optional_identifier(data, "idx")
+    return f"{env}/{number}" if env and number is not None else number
 
 
-def _model(trace: Fields) -> str | None:
-    calls = trace.get("calls")
+def _model(row: Fields) -> str | None:
+    calls = row.get("calls")
     models = [call.get("model") for call in calls if isinstance(call, Mapping)] if isinstance(calls, list) else []
-    models.append(field.inner(field.inner(trace, "agent"), "config").get("model"))
+    models.append(field.inner(field.inner(row, "agent"), "config").get("model"))
     return next((model for model in models if isinstance(model, str) and model), None)
 
 
-def _trace_error(errors: JsonValue) -> str:
+def _step(row: Fields) -> JsonValue:
+    return field.inner(field.inner(_episode(row), "run"), "work").get("step", row.get("step"))
+
+
+def _error(errors: JsonValue) -> str:
     last = errors[-1] if isinstance(errors, list) and errors else None
     return f"{last.get('type')}: {brief(last.get('message'))}" if isinstance(last, Mapping) else "no reason was given"
 
 
+def _agent(row: Fields) -> Fields:
+    name = field.inner(row, "agent").get("name")
+    return {"agent": name} if name else {}
+
+
+_TRACES = Rollouts(
+    claim=claims("3: task:object, traces:list; 3: task, nodes, rewards"),
+    each=_traces,
+    said=_trace_said,
+    all_turns=True,
+    task_id=_trace_id,
+    prompt=_trace_prompt,
+    sample_id="id",
+    model=_model,
+    group=lambda row: field.inner(_episode(row), "group").get("id"),
+    step=_step,
+    reward=lambda row: sum(_rewards(row).values()) if _rewards(row) else None,
+    parts=_rewards,
+    by="verifiers",
+    metadata=_agent,
+    left_out="version, step, task, nodes, rewards, calls, tools, verifiers, agent, state, trace, episode",
+)
 TRACES = Format(
     name="verifiers_traces",
     title="verifiers 1, prime-rl: traces, task, nodes, rewards",
-    **trainer.tasks_in_rollouts(
-        "verifiers",
-        _claim_traces,
-        lambda row: trainer.tests_in(_data(row)),
-        _trace_id,
-        _trace_prompt,
-        "task.data with tests",
-    ),
-    read_rollouts=_read_traces,
+    tasks=trainer.tasks_in(_TRACES, lambda row: trainer.tests_in(_data(row)), "task.data with tests"),
+    rollouts=_TRACES,
     from_name=_STEP,
 )

@@ -13,14 +13,21 @@ import re
 from collections.abc import Callable, Container, Iterator
 from typing import NamedTuple
 
+from msgspec.structs import asdict
+
 from evaluator import long_numbers
-from evaluator.formats.native import METADATA_JSON, ROLLOUT_FIELDS
+from evaluator.formats.reading.fields import METADATA_JSON, ROLLOUT_FIELDS
 from evaluator.model import Grade, JsonValue, Kind, Mode, Rollout, Task, Verdict
 from evaluator.task_rows import TASK_FIELDS
 
 JsonRow = dict[str, JsonValue]
 
 _TASK_FIELDS = {"task_id", "prompt", "entry_point", "canonical_solution", "test"}
+_OPTIONAL = (
+    "suffix", "entry_point", "test", "answer", "preamble", "reference", "checker", "grader", "exit_code", "weights",
+    "limits", "source", "licence",
+)  # fmt: skip
+_NOT_OF_ROW = ("metadata", "line")
 _CHECK = re.compile(r"^def[ \t]+check\b", re.MULTILINE)
 _PASSED, _TIMED_OUT, _FAILED = "passed", "timed out", "failed: "
 
@@ -71,22 +78,13 @@ def task_fields(task: Task) -> JsonRow:
     row: JsonRow = {"task_id": task.task_id, "prompt": task.prompt, "mode": task.mode.value}
     if task.mode in (Mode.CALL, Mode.STDIN):
         row["in_outs"] = in_outs(task)
-    optional: JsonRow = {
-        "suffix": task.suffix or None,
-        "entry_point": task.entry_point,
-        "test": task.test,
-        "answer": task.answer,
-        "preamble": task.preamble or None,
-        "reference": task.reference,
-        "checker": task.checker,
-        "grader": task.grader,
-        "exit_code": None if task.exit_code == "ignore" else task.exit_code,
-        "weights": list(task.weights) if task.weights is not None else None,
-        "limits": task.limits,
-        "source": task.source or None,
-        "licence": task.licence or None,
-    }
-    return row | {name: value for name, value in optional.items() if value is not None}
+    others = {name: getattr(task, name) for name in _OPTIONAL}
+    if task.exit_code == "ignore":
+        del others["exit_code"]
+    if task.weights is not None:
+        others["weights"] = list(task.weights)
+    empty = {name for name in ("suffix", "preamble", "source", "licence") if not others[name]}
+    return row | {name: value for name, value in others.items() if value is not None and name not in empty}
 
 
 def in_outs(task: Task) -> JsonRow:
@@ -100,21 +98,10 @@ def in_outs(task: Task) -> JsonRow:
 
 def rollout_row(rollout: Rollout) -> JsonRow:
     """One rollout, with its metadata and the source's grade."""
-    optional: JsonRow = {
-        "sample_id": rollout.sample_id or None,
-        "sample_index": rollout.sample_index,
-        "kind": rollout.kind.value if rollout.kind else None,
-        "model": rollout.model,
-        "group": rollout.group,
-        "step": rollout.step,
-        "expected_pass": rollout.expected_pass,
-        "given_reward": rollout.given_reward,
-        "recorded_verdict": rollout.recorded_verdict.value if rollout.recorded_verdict else None,
-        "recorded_word": rollout.recorded_word,
-        "recorded_by": rollout.recorded_by,
-    }
-    row: JsonRow = {"task_id": rollout.task_id, "completion": rollout.completion}
-    row |= {name: value for name, value in optional.items() if value is not None}
+    row = {name: value for name, value in asdict(rollout).items() if value is not None and name not in _NOT_OF_ROW}
+    row |= {name: str(row[name]) for name in ("kind", "recorded_verdict") if name in row}
+    if not rollout.sample_id:
+        del row["sample_id"]
     return row | _beside(rollout.metadata, ROLLOUT_FIELDS)
 
 

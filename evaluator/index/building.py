@@ -19,10 +19,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from evaluator.formats import FormatError
-from evaluator.formats.file_layout import layout_of, no_rows
-from evaluator.formats.problems import Problem
-from evaluator.formats.registry import Role
-from evaluator.formats.sources import Source as NamedFile
+from evaluator.formats.reading.file_layout import layout_of, no_rows
+from evaluator.formats.reading.problems import Problem
+from evaluator.formats.reading.registry import Role
+from evaluator.formats.reading.sources import Source as NamedFile
 from evaluator.index.numbering import Numbering
 from evaluator.index.rows_of import RowReader, keep
 from evaluator.index.scanning import Scanned
@@ -249,7 +249,7 @@ def _empty(folder: Path) -> None:
 
 def _opened(source: RolloutSource, file: File) -> FileState:
     layout = layout_of(NamedFile(Path(file.path), file.name), Role.ROLLOUTS, source.format, source.field_map)
-    if layout.format is None:
+    if not layout.format.name:
         raise no_rows(file.name)
     in_place = layout.in_place and not _is_list_at(file.path, layout.offset)
     state = FileState(

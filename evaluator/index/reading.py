@@ -13,7 +13,7 @@ from typing import ClassVar, Final
 
 import duckdb
 
-from evaluator.formats.problems import Problem
+from evaluator.formats.reading.problems import Problem
 from evaluator.index.scanning import COLUMNS
 from evaluator.index.state import RolloutSource, State, folder_of, kept_problems, read_state
 from evaluator.index.tasks import CasesOf, Dataset, IndexedTasks

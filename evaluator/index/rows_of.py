@@ -15,12 +15,13 @@ from typing import Final
 
 import msgspec
 
-from evaluator.formats.containers import RawRow, decoded
-from evaluator.formats.file_layout import FileLayout, layout_of, rollouts_of, samples_of
-from evaluator.formats.loader import load_samples
-from evaluator.formats.problems import Problem
-from evaluator.formats.registry import Fields, Role
-from evaluator.formats.sources import Source as NamedFile
+from evaluator.formats.reading.containers import RawRow, decoded
+from evaluator.formats.reading.fields import Fields
+from evaluator.formats.reading.file_layout import FileLayout, layout_of, rollouts_of, samples_of
+from evaluator.formats.reading.loader import load_samples
+from evaluator.formats.reading.problems import Problem
+from evaluator.formats.reading.registry import Role
+from evaluator.formats.reading.sources import Source as NamedFile
 from evaluator.index.state import FileState, RolloutSource
 from evaluator.model import RecordError, Rollout
 from evaluator.runs.schema import encoded

@@ -13,9 +13,9 @@ from typing import Any, Final, NamedTuple
 import msgspec
 import pyarrow as pa
 
-from evaluator.formats.containers import MAX_ROW_BYTES, is_incomplete
-from evaluator.formats.loader import own_number
-from evaluator.formats.problems import Problem, snippet_of
+from evaluator.formats.reading.containers import MAX_ROW_BYTES, is_incomplete
+from evaluator.formats.reading.loader import own_number
+from evaluator.formats.reading.problems import Problem, snippet_of
 from evaluator.index.numbering import id_hash
 from evaluator.index.rows_of import RowReader
 from evaluator.model import Rollout, Verdict

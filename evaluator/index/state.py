@@ -12,7 +12,7 @@ from typing import Final
 
 import msgspec
 
-from evaluator.formats.problems import Problem
+from evaluator.formats.reading.problems import Problem
 from evaluator.runs.files import part_path
 from evaluator.runs.schema import safe_text
 from evaluator.user_files import cache_folder, replacing

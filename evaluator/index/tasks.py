@@ -15,11 +15,11 @@ import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from evaluator.formats.file_layout import FileLayout, layout_of, tasks_of
-from evaluator.formats.json_text import JsonError, decode_json
-from evaluator.formats.loader import load_tasks
-from evaluator.formats.problems import FormatError
-from evaluator.formats.registry import Role
+from evaluator.formats.reading.file_layout import FileLayout, layout_of, tasks_of
+from evaluator.formats.reading.json_text import JsonError, decode_json
+from evaluator.formats.reading.loader import load_tasks
+from evaluator.formats.reading.problems import FormatError
+from evaluator.formats.reading.registry import Role
 from evaluator.index.scanning import Found, Span, lines
 from evaluator.index.state import VERSION, read_at
 from evaluator.model import RecordError, Task, TestCase

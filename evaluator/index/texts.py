@@ -14,7 +14,7 @@ import duckdb
 import msgspec
 
 from evaluator.extraction import Extraction, extract
-from evaluator.formats.problems import FormatError
+from evaluator.formats.reading.problems import FormatError
 from evaluator.index.building import reader_of
 from evaluator.index.state import State, kept_path, read_at
 from evaluator.model import Mode, Rollout, Task

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from evaluator.formats import humaneval
-from evaluator.formats.json_text import JsonError, decode_json
+from evaluator.formats.reading.json_text import JsonError, decode_json
 from evaluator.interop.program_results import Result, mean_pass_at_k, results_of, task_or_problem
 from evaluator.model import JsonValue
 

@@ -14,7 +14,7 @@ from typing import Final
 import msgspec
 
 from evaluator import syntax
-from evaluator.formats.json_text import JsonError, decode_json
+from evaluator.formats.reading.json_text import JsonError, decode_json
 from evaluator.given_tests import names_bound, names_called, stdin_input
 from evaluator.import_headers import LIVECODEBENCH
 from evaluator.interop.program_results import SHARE

@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from evaluator.formats import load_rollouts, load_tasks
-from evaluator.formats.parquet import ROLLOUT_COLUMNS, TASK_COLUMNS
+from evaluator.formats.reading.parquet import ROLLOUT_COLUMNS, TASK_COLUMNS
 from evaluator.model import Grade, Kind, Mode, Rollout, Task, Verdict
 from evaluator.runs.reading import Manifest, RunWriter
 from tests.commands.command_line import Ask, write_rows

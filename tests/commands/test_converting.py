@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from evaluator.formats import load_rollouts, load_tasks
-from evaluator.formats.dataset import load_dataset
+from evaluator.formats.reading.dataset import load_dataset
 from evaluator.formats.writers import task_row
 from evaluator.model import Component, Flag, Grade, Limits, Rollout, Task, Verdict
 from evaluator.runs.reading import Manifest, Run, RunWriter

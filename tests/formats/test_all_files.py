@@ -13,7 +13,7 @@ import pytest
 
 from evaluator import Task
 from evaluator.formats import FormatError, Role, load_rollouts, load_tasks, sniff
-from evaluator.formats.parquet import ROLLOUT_COLUMNS, TASK_COLUMNS, Table
+from evaluator.formats.reading.parquet import ROLLOUT_COLUMNS, TASK_COLUMNS, Table
 from evaluator.formats.writers import rollout_row, task_row
 from evaluator.model import Rollout, Verdict
 from evaluator.options import Options

@@ -5,8 +5,9 @@ import sys
 
 import pytest
 
-from evaluator.formats import FormatError, Problem, registry, sniff
-from evaluator.formats.registry import ContainerKind, Row
+from evaluator.formats import FormatError, Problem, sniff
+from evaluator.formats.reading import registry
+from evaluator.formats.reading.registry import ContainerKind, Row
 from tests.formats.conftest import loaded
 
 
@@ -26,7 +27,7 @@ def boxed(path):
 @pytest.fixture(autouse=True)
 def kind(monkeypatch):
     box = ContainerKind("box", lambda head, path: head.startswith(b"BOX|"), boxed)
-    monkeypatch.setattr("evaluator.formats.containers.known_containers", lambda: (box,))
+    monkeypatch.setattr("evaluator.formats.reading.containers.known_containers", lambda: (box,))
 
 
 def boxed_rows(tmp_path, data):
@@ -57,12 +58,11 @@ def test_the_package_is_scanned():
 
 def test_a_format_is_one_new_file(tmp_path):
     (tmp_path / "ours.py").write_text(
-        "from evaluator.formats.registry import Claim, Format, one_per_row\n"
-        "from evaluator.model import Rollout\n"
+        "from evaluator.formats.reading.registry import Format\n"
+        "from evaluator.formats.reading.spec import Rollouts, claims\n"
         "FORMAT = Format(\n"
         "    name='ours', title='our rows',\n"
-        "    claim_rollout=lambda fields: Claim(3, 'our_text') if 'our_text' in fields else None,\n"
-        "    read_rollouts=one_per_row(lambda fields: Rollout(task_id='t', completion=fields['our_text'])),\n"
+        "    rollouts=Rollouts(claim=claims('3: our_text'), completion='our_text', task_id=lambda _: 't'),\n"
         ")\n"
     )
     (tmp_path / "rows.jsonl").write_text('{"our_text": "x = 1"}\n')

@@ -17,9 +17,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluator.formats import FormatError, Role, load_rollouts, load_tasks, sniff
-from evaluator.formats.containers import is_incomplete, open_container, read_rows
-from evaluator.formats.file_layout import layout_of, rollouts_of
-from evaluator.formats.registry import Row
+from evaluator.formats.reading.containers import is_incomplete, open_container, read_rows
+from evaluator.formats.reading.file_layout import layout_of, rollouts_of
+from evaluator.formats.reading.registry import Row
 from tests.formats.conftest import loaded
 from tests.formats.test_datasets import FILES
 
@@ -101,7 +101,7 @@ def test_csv_is_known_without_its_ending(write):
 
 @pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, zstandard.compress])
 def test_a_file_that_unpacks_beyond_measure_is_refused_in_one_line(write, pack, monkeypatch):
-    monkeypatch.setattr("evaluator.formats.compression._FREE", 20 << 20)
+    monkeypatch.setattr("evaluator.formats.reading.compression._FREE", 20 << 20)
     rollouts, (problem,) = loaded(write(pack(lines(sample("a")).encode() + b'"' + b"x" * 24_000_000)))
     assert [r.sample_id for r in rollouts] == ["a"]
     assert "unpacks to more than 200 times its size" in problem.message

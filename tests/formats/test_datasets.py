@@ -8,7 +8,7 @@ import pytest
 
 from evaluator import grade
 from evaluator.formats import FormatError, load_rollouts, load_tasks, sniff
-from evaluator.formats.file_layout import tasks_by_id
+from evaluator.formats.reading.file_layout import tasks_by_id
 from evaluator.model import Mode, RecordError, Verdict
 from tests.formats.conftest import loaded
 

@@ -21,7 +21,6 @@ from evaluator.formats import (
     require_rows,
     sniff,
 )
-from evaluator.formats.loader import IdTable
 from tests.formats.conftest import loaded
 
 
@@ -123,7 +122,7 @@ def test_a_list_keeps_its_other_elements_when_one_is_broken(write):
 
 @pytest.mark.parametrize("listed", [False, True], ids=["line", "element"])
 def test_a_row_that_is_too_long_is_left_out_without_being_held(write, listed, monkeypatch):
-    monkeypatch.setattr("evaluator.formats.containers.MAX_ROW_BYTES", 1 << 20)
+    monkeypatch.setattr("evaluator.formats.reading.containers.MAX_ROW_BYTES", 1 << 20)
     huge = b'{"task_id": "t", "completion": "' + b"x" * 20_000_000 + b'"}'
     small = [json.dumps(sample(n)).encode() for n in (1, 2)]
     data = b"[" + b",\n".join([small[0], huge, small[1]]) + b"]" if listed else b"\n".join([small[0], huge, small[1]])
@@ -268,12 +267,6 @@ def test_the_format_is_detected_or_named(write):
 def test_dataset_hash_is_of_the_bytes(write):
     path = write(b"abc")
     assert dataset_hash(path) == "sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
-
-
-def test_seen_ids_remembers_first_lines_across_growth():
-    seen = IdTable()
-    assert all(seen.first_line(f"id-{n}", n + 1) is None for n in range(20_000))
-    assert all(seen.first_line(f"id-{n}", 0) == n + 1 for n in range(0, 20_000, 97))
 
 
 def test_a_problem_prints_as_one_printable_line():

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from evaluator.formats import load_rollouts, load_tasks, sniff
-from evaluator.formats.dataset import load_dataset
 from evaluator.formats.nemo_gym import output_text, prompt_of, read_task
 from evaluator.formats.nemo_gym_files import failures_path, materialized_inputs_path, read_failures
+from evaluator.formats.reading.dataset import load_dataset
 from evaluator.model import Kind, Mode, RecordError
 
 Read = Callable[..., tuple[str, list[Any], list[str]]]
@@ -171,7 +171,7 @@ def test_a_row_that_can_not_be_read_is_reported_and_the_others_are(read: Read, r
 
 
 def test_a_bomb_of_packed_tests_is_refused(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("evaluator.formats.compression.MAX_UNPACKED_BYTES", 2 << 20)
+    monkeypatch.setattr("evaluator.formats.reading.compression.MAX_UNPACKED_BYTES", 2 << 20)
     tests = {"packed": base64.b64encode(zlib.compress(bytes(3 << 20))).decode()}
     _, tasks, problems = read(load_tasks, row_of("a", unit_tests=tests), ROW)
     assert len(tasks) == 1

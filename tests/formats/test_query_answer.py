@@ -68,7 +68,7 @@ def test_samples_find_their_task_by_its_query(read: Read) -> None:
         (ROW | {"metadata": "{"}, "metadata is text that is not JSON"),
         (ROW | {"grader": 3}, "grader is int"),
         (ROW | {"query": 3}, "query must be text"),
-        ({"query": "", "answer": 1, "metadata": {}}, "neither an id nor a query"),
+        ({"query": "", "answer": 1, "metadata": {}}, "neither an id nor text in query"),
         (ROW | {"task_id": [1]}, "task_id"),
     ],
 )

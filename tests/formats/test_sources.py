@@ -9,7 +9,7 @@ import threading
 import pytest
 
 from evaluator.formats import FormatError, sniff
-from evaluator.formats.sources import resolve, source_names
+from evaluator.formats.reading.sources import resolve, source_names
 from tests.formats.conftest import loaded
 
 ROWS = "".join(json.dumps({"task_id": "t", "completion": f"x = {n}"}) + "\n" for n in range(2))

@@ -12,7 +12,7 @@ import zstandard
 from evaluator import grade
 from evaluator.formats import FormatError, load_rollouts, load_tasks
 from evaluator.formats.evaluation_logs import sample_rows
-from evaluator.formats.problems import Problem
+from evaluator.formats.reading.problems import Problem
 from evaluator.model import Mode, Rollout, Verdict
 from tests.formats.conftest import loaded
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from evaluator.formats import FormatError, Role, load_rollouts
-from evaluator.formats.file_layout import layout_of
+from evaluator.formats.reading.file_layout import layout_of
 from evaluator.index import (
     BuildStoppedError,
     Dataset,
@@ -262,7 +262,7 @@ def rollouts_files() -> Iterator[Any]:
             layout = layout_of(path, Role.ROLLOUTS)
         except FormatError:
             continue
-        kind = layout.format and layout.format.name
+        kind = layout.format.name
         yield pytest.param(path, id=str(path.relative_to(FILES)), marks=[pytest.mark.slow] if kind in seen else [])
         seen.add(kind)
 

@@ -13,8 +13,8 @@ from string import Template
 from typing import Final
 
 import evaluator
-from evaluator.formats.json_text import JsonError, decode_json
 from evaluator.formats.nemo_gym import read_task
+from evaluator.formats.reading.json_text import JsonError, decode_json
 from evaluator.interop.nemo_gym.config import SERVERS, ConfigError, content_of, instances_of
 from evaluator.interop.nemo_gym.server_checks import Finding, Status
 from evaluator.interop.nemo_gym.tried_server import Row

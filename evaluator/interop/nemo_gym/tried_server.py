@@ -20,7 +20,7 @@ import yaml
 from pydantic import JsonValue
 
 from evaluator.extras import needs
-from evaluator.formats.json_text import JsonError, decode_json
+from evaluator.formats.reading.json_text import JsonError, decode_json
 from evaluator.interop.nemo_gym.config import CONFIG_DICT, CONFIG_PATH, SERVERS, ConfigError, content_of, instances_of
 from evaluator.interop.nemo_gym.wire import JsonObject
 

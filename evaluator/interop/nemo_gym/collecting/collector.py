@@ -13,7 +13,7 @@ from typing import Protocol
 import msgspec
 
 from evaluator.formats import Problem
-from evaluator.formats.json_text import decode_json
+from evaluator.formats.reading.json_text import decode_json
 from evaluator.http_calls import Backoff
 from evaluator.interop.nemo_gym.collecting.endpoint import Api, Endpoint, address_from
 from evaluator.interop.nemo_gym.collecting.figures import Figures, aggregate, figures_of

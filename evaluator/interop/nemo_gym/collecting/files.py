@@ -10,8 +10,8 @@ from typing import Final, TypeVar
 
 import msgspec
 
-from evaluator.formats.json_text import JsonError, decode_json
 from evaluator.formats.nemo_gym_files import aggregate_metrics_path, failures_path, materialized_inputs_path
+from evaluator.formats.reading.json_text import JsonError, decode_json
 from evaluator.interop.nemo_gym.collecting.service import CollectError
 from evaluator.interop.nemo_gym.wire import ROLLOUT_INDEX, TASK_INDEX
 from evaluator.user_files import replacing

@@ -7,7 +7,7 @@ import uuid
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from evaluator.formats.json_text import JsonError, decode_json
+from evaluator.formats.reading.json_text import JsonError, decode_json
 from evaluator.interop.nemo_gym.collecting.endpoint import Endpoint
 from evaluator.interop.nemo_gym.collecting.resources import ResourcesServer, Session, SessionLostError
 from evaluator.interop.nemo_gym.collecting.service import RolloutError, encoded

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Final
 
 from evaluator.formats import FormatError, Problem
-from evaluator.formats.containers import open_container, read_rows
 from evaluator.formats.nemo_gym_files import DEFAULT_AGENT, task_row
-from evaluator.formats.registry import Row
+from evaluator.formats.reading.containers import open_container, read_rows
+from evaluator.formats.reading.registry import Row
 from evaluator.interop.nemo_gym.collecting.service import CollectError, encoded
 from evaluator.interop.nemo_gym.wire import AGENT_REF, ROLLOUT_INDEX, TASK_INDEX, JsonObject
 from evaluator.model import RecordError, Task

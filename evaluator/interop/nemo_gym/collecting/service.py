@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from evaluator.extras import needs
-from evaluator.formats.json_text import JsonError, decode_json
+from evaluator.formats.reading.json_text import JsonError, decode_json
 from evaluator.http_calls import (
     MIB,
     Backoff,

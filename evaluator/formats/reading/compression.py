@@ -19,7 +19,8 @@ from typing import IO
 
 import zstandard
 
-from evaluator.model import RecordError
+from evaluator.formats.reading.json_text import JsonError, decode_json
+from evaluator.model import JsonValue, RecordError
 
 BUFFER_BYTES = 1 << 20
 DAMAGE = (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError, zstandard.ZstdError, OSError)
@@ -158,7 +159,8 @@ def read_member(archive: zipfile.ZipFile, file: IO[bytes], member: zipfile.ZipIn
         raise MemberError("is encrypted")
     try:
         if member.compress_type == _ZIP_ZSTD:
-            data = _unpacked(_packed(file, member, most), most)
+            frames = zstandard.ZstdDecompressor().stream_reader(_packed(file, member, most), read_across_frames=True)
+            data = frames.read(most + 1)
         else:
             with archive.open(member) as stream:
                 data = stream.read(most + 1)
@@ -182,19 +184,8 @@ def _packed(file: IO[bytes], member: zipfile.ZipInfo, most: int) -> bytes:
     return file.read(member.compress_size)
 
 
-def _unpacked(packed: bytes, most: int) -> bytes:
-    """The data of all frames, or one byte more than `most`."""
-    frames, found = _Frames(io.BytesIO(packed), _Zstd, _ZSTD_PIECE_BYTES), bytearray()
-    try:
-        while len(found) <= most and (data := frames.read1(most + 1 - len(found))):
-            found += data
-    except EOFError:
-        raise EOFError("it ends in the middle of a frame") from None
-    return bytes(found)
-
-
-def unpacked_field(value: str, name: str, fix: str) -> bytes:
-    """The bytes in base64-encoded zlib, as datasets pack their test cases.
+def unpacked_json(value: str, name: str, fix: str, text_of: Callable[[bytes], bytes | str] = bytes) -> JsonValue:
+    """The JSON in base64-encoded zlib, as datasets pack their test cases. `text_of` finds the JSON's text in the bytes.
 
     Raises `RecordError`, with the `fix`, for other text and above the limit.
     """
@@ -205,4 +196,12 @@ def unpacked_field(value: str, name: str, fix: str) -> bytes:
         raise RecordError(f"{name} is neither JSON nor base64-encoded zlib: {fix}") from None
     if unpacker.unconsumed_tail:
         raise RecordError(f"{name} unpacks to more than {MAX_UNPACKED_BYTES // (1024 * 1024)} MiB: {fix}")
-    return data
+    try:
+        return decode_json(text_of(data))
+    except JsonError as error:
+        raise RecordError(f"{name} unpacks to text that is {error}: {fix}") from None
+
+
+def first_member(head: bytes) -> bytes:
+    """The name of the first member of the ZIP archive whose first bytes these are; empty if they are of none."""
+    return head[30 : 30 + int.from_bytes(head[26:28], "little")] if head.startswith(b"PK\x03\x04") else b""

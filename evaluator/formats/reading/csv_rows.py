@@ -12,10 +12,10 @@ import re
 from collections.abc import Iterator
 from typing import IO
 
-from evaluator.formats._chat import is_conversation
-from evaluator.formats.json_text import JsonError, decode_json
-from evaluator.formats.problems import Problem, snippet_of
-from evaluator.formats.registry import Row
+from evaluator.formats.reading.chat import is_conversation
+from evaluator.formats.reading.json_text import JsonError, decode_json
+from evaluator.formats.reading.problems import Problem, snippet_of
+from evaluator.formats.reading.registry import Row
 from evaluator.model import JsonValue
 
 _NAME = re.compile(r"[A-Za-z_][\w.\-\[\]]*")

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import msgspec
 
 from evaluator import long_numbers
+from evaluator.formats.reading.problems import Problem, snippet_of, too_long
 from evaluator.model import JsonValue
 
 
@@ -57,22 +58,13 @@ _KEPT_OF_OVERSIZE = 1024
 _DEEPER = {b"{": 1, b"[": 1, b"}": -1, b"]": -1}
 
 
-class ListElement(NamedTuple):
-    """One row. `oversize` is None, or its size in bytes if it was too long to keep whole. `offset` counts from 0."""
+class RawRow(NamedTuple):
+    """One row's bytes, and where they begin. `terminated` is False for a last line without a newline."""
 
     line: int
     data: bytes
-    oversize: int | None
-    offset: int = 0
-
-
-class ListDamage(NamedTuple):
-    """The file itself is wrong at this line."""
-
-    line: int
-    message: str
-    data: bytes
-    offset: int = 0
+    terminated: bool
+    offset: int
 
 
 class _Row:
@@ -101,24 +93,26 @@ class _Row:
         line, offset = self._next
         self._next = line + data.count(b"\n"), offset + len(data)
 
-    def take(self, limit: int) -> ListElement:
+    def take(self, path: str, limit: int) -> RawRow | Problem:
         line, offset = self._begin
-        element = ListElement(line, b"".join(self._parts), self.size if self.size > limit else None, offset)
+        data, size = b"".join(self._parts), self.size
         self._parts, self.size = [], 0
-        return element
+        if size > limit:
+            return too_long(path, line, offset, size, data, limit)
+        return RawRow(line, data, terminated=True, offset=offset)
 
-    def damage(self, message: str, data: bytes = b"") -> ListDamage:
+    def damage(self, path: str, message: str, data: bytes = b"") -> Problem:
         line, offset = self._begin if self.size else self._next
-        return ListDamage(line, message, data or b"".join(self._parts), offset)
+        return Problem(path, line, message, snippet_of(data or b"".join(self._parts)), offset=offset)
 
 
 def split_json(
-    chunks: Iterable[bytes], line: int, max_bytes: int, *, offset: int = 0, max_object: int | None = None
-) -> Iterator[ListElement | ListDamage]:
+    chunks: Iterable[bytes], path: str, line: int, max_bytes: int, *, offset: int = 0, max_object: int | None = None
+) -> Iterator[RawRow | Problem]:
     """The rows of the text in `chunks`, whose first byte is on `line` (from 1), at `offset`.
 
-    A row longer than `max_bytes` (`max_object` for one outside of a list) has only its first bytes, and its size. Text
-    between or after the values, which ends the reading, and a value that does not end are a `ListDamage`.
+    A row longer than `max_bytes` (`max_object` for one outside of a list) is a `Problem`, and so is text between or
+    after the values, which ends the reading, and a value that does not end.
     """
     row, tokens = _Row(line, offset), _Tokens()
     depth, what, limit = 0, "object", max_bytes
@@ -133,14 +127,14 @@ def split_json(
                 end = at if depth or what == "list" else at + 1
                 row.add(chunk[begin:end], limit)
                 if is_end and row.size:
-                    yield row.take(limit)
+                    yield row.take(path, limit)
                 row.skip(chunk[end : at + 1])
                 begin = at + 1
             else:
                 text = chunk[begin:at].lstrip(_BLANK)
                 if text or token not in _BEFORE_ROWS:
                     row.skip(chunk[begin : at - len(text)])
-                    yield row.damage(f"text after the end of the {what}: it is skipped", chunk[at - len(text) :])
+                    yield row.damage(path, f"text after the end of the {what}: it is skipped", chunk[at - len(text) :])
                     return
                 if token == b"[":
                     depth, what, limit = 1, "list", max_bytes
@@ -150,7 +144,7 @@ def split_json(
                 row.skip(chunk[begin:following])
                 begin = following
     if depth:
-        yield row.damage(f"the {what} is cut off: is the file still being written?")
+        yield row.damage(path, f"the {what} is cut off: is the file still being written?")
 
 
 class _Tokens:

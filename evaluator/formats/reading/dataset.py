@@ -14,11 +14,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 
-from evaluator.formats.loader import Files, OnProblem, load_prompts, load_tasks, require_rows, sniff
-from evaluator.formats.native import FieldMap, parse_field_map
-from evaluator.formats.problems import FormatError, Problem, TaskClash
-from evaluator.formats.registry import Role, format_named, known_formats
-from evaluator.formats.sources import FileLike
+from evaluator.formats.reading.loader import Files, OnProblem, load_prompts, load_tasks, require_rows, sniff
+from evaluator.formats.reading.mapping import FieldMap, parse_field_map
+from evaluator.formats.reading.problems import FormatError, Problem, TaskClash
+from evaluator.formats.reading.registry import Role, format_named, known_formats
+from evaluator.formats.reading.sources import FileLike
 from evaluator.model import Rollout, Task
 
 _MADE = "prompt-"
@@ -107,10 +107,7 @@ def _own_names(tasks: list[Task]) -> dict[str, str]:
 
 def map_of(text: str | None, option: str = "--map") -> dict[str, str] | None:
     """The field map in a text, as an option or a run's manifest has it. Raises `FormatError` that names the option."""
-    try:
-        return None if text is None else parse_field_map(text)
-    except FormatError as error:
-        raise FormatError(str(error).replace("--map", option)) from None
+    return None if text is None else parse_field_map(text, option)
 
 
 def map_text(field_map: FieldMap | None) -> str | None:

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from evaluator.extras import MissingExtraError, needs
-from evaluator.formats.native import METADATA_JSON
-from evaluator.formats.problems import FormatError, Problem, one_line
-from evaluator.formats.registry import ContainerKind, Row
+from evaluator.formats.reading.fields import METADATA_JSON
+from evaluator.formats.reading.problems import FormatError, Problem, one_line
+from evaluator.formats.reading.registry import ContainerKind, Row
 from evaluator.formats.writers import JsonRow
 from evaluator.model import JsonValue
 

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple, TypeAlias
 import msgspec
 
 from evaluator.extras import MissingExtraError, needs
-from evaluator.formats.problems import FormatError, one_line
+from evaluator.formats.reading.problems import FormatError, one_line
 from evaluator.user_files import cache_folder
 
 

@@ -1,22 +1,23 @@
 """What a format and a kind of file are, and the lists of all of them.
 
-A format is a `Format` in a module of this package, such as a `FORMAT`; a kind of file that is no text is a
+A format is a `Format` in a module of `evaluator.formats`, such as a `FORMAT`; a kind of file that is no text is a
 `ContainerKind`, such as a `CONTAINER`. To add one, add a file: the package is scanned.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
 from enum import StrEnum
 from functools import cache
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import NamedTuple, TypeVar
 
-from evaluator.formats.problems import FormatError, Problem
-from evaluator.model import JsonValue, Rollout, Task
+from evaluator.formats.reading.fields import Fields
+from evaluator.formats.reading.problems import FormatError, Problem
+from evaluator.formats.reading.spec import NO_ROLLOUTS, NO_TASKS, Claim, Claims, Rollouts, Tasks
+from evaluator.model import JsonValue
 from evaluator.package_modules import public_modules
-
-Fields = Mapping[str, JsonValue]
 
 
 class Role(StrEnum):
@@ -37,74 +38,45 @@ class Row(NamedTuple):
     offset: int | None = None
 
 
-class Claim(NamedTuple):
-    """A format's claim that a row is its own.
-
-    `strength` is 3 if the row's fields occur in no other format, 2 if they are typical of this one, and 1 if they are
-    just enough. It is 4 for rows that say that they are ours, whatever else is in them. `why` names the fields.
-    """
-
-    strength: int
-    why: str
-
-
-def _prompt_field(fields: Fields) -> str:
-    prompt = fields.get("prompt")
-    return prompt if isinstance(prompt, str) else ""
-
-
 class Format(NamedTuple):
-    """One file format: how its rows are recognised and what records they become.
+    """One file format: what its rows become, in each role that it has.
 
-    `claim_*` returns None for a row of another format. `read_*` returns the records of one row and raises
-    `evaluator.model.RecordError` with the field that is wrong. A format without tasks or without rollouts leaves that
-    pair out. `repeats_tasks`: several rows of the same task are normal (each has a sample too) and not reported.
-    `read_prompt`: the prompt of a row of rollouts; empty if the row does not have it. `from_name`: fields that only the
-    file's path has, such as its step; a row's own win.
+    `repeats_tasks`: several rows of the same task are normal, and not reported, even if none has a sample too.
+    `from_name`: fields that only the file's path has, such as its step; a row's own win.
     """
 
     name: str
     title: str
-    claim_task: Callable[[Fields], Claim | None] | None = None
-    read_task: Callable[[Fields], Task] | None = None
-    claim_rollout: Callable[[Fields], Claim | None] | None = None
-    read_rollouts: Callable[[Fields], Iterable[Rollout]] | None = None
+    tasks: Tasks = NO_TASKS
+    rollouts: Rollouts = NO_ROLLOUTS
     repeats_tasks: bool = False
-    read_prompt: Callable[[Fields], str] = _prompt_field
     from_name: Callable[[str], Fields] | None = None
 
     @property
     def roles(self) -> tuple[Role, ...]:
         """What can be read from such a file."""
-        tasks = (Role.TASKS,) if self.read_task else ()
-        rollouts = (Role.ROLLOUTS,) if self.read_rollouts else ()
-        return (*tasks, *rollouts)
+        tasks = () if self.tasks is NO_TASKS else (Role.TASKS,)
+        return tasks if self.rollouts is NO_ROLLOUTS else (*tasks, Role.ROLLOUTS)
 
-    def claims(self, role: Role) -> bool:
-        """Whether it can recognize its own rows in this role."""
-        return (self.claim_task if role is Role.TASKS else self.claim_rollout) is not None
+    def claims(self, role: Role) -> Claims | None:
+        """What recognizes its own rows in this role, if anything can."""
+        return self.tasks.claim if role is Role.TASKS else self.rollouts.claim
 
     def claim(self, role: Role, fields: Fields) -> Claim | None:
         """The format's claim to a row in this role."""
-        claim = self.claim_task if role is Role.TASKS else self.claim_rollout
-        return claim(fields) if claim else None
+        claims = self.claims(role)
+        return claims(fields) if claims else None
 
 
-def claim_by(strength: int, names: str, marks: str = "", *, least: int = 1) -> Callable[[Fields], Claim | None]:
-    """A claim to rows that have all the fields of `names`, and at least so many of `marks`, which are `a, b, c`."""
-    needed, optional = set(names.split(", ")), marks.split(", ") if marks else []
+def step_in(pattern: str, name: str = "step") -> Callable[[str], Fields]:
+    """A `from_name` for the step that the pattern's group finds in the last parts of a path."""
+    compiled = re.compile(pattern)
 
-    def claim(fields: Fields) -> Claim | None:
-        found = [mark for mark in optional if mark in fields]
-        fits = fields.keys() >= needed and (not optional or len(found) >= least)
-        return Claim(strength, ", ".join([names, *found])) if fits else None
+    def from_name(path: str) -> Fields:
+        found = compiled.search("/".join(PurePath(path).parts[-4:]))
+        return {name: int(found[1])} if found else {}
 
-    return claim
-
-
-def one_per_row(read: Callable[[Fields], Rollout]) -> Callable[[Fields], Iterable[Rollout]]:
-    """A `read_rollouts` for rows that hold one rollout each."""
-    return lambda fields: (read(fields),)
+    return from_name
 
 
 class ContainerKind(NamedTuple):
@@ -146,8 +118,11 @@ def known_containers() -> tuple[ContainerKind, ...]:
 
 
 def _all_of(kind: type[Kind]) -> list[Kind]:
-    modules = public_modules("evaluator.formats").values()
-    found = {each.name: each for module in modules for each in vars(module).values() if isinstance(each, kind)}
+    packages = ("evaluator.formats", "evaluator.formats.reading")
+    modules = [module for package in packages for module in public_modules(package).values()]
+    found = {
+        each.name: each for module in modules for each in vars(module).values() if isinstance(each, kind) and each.name
+    }
     return [found[name] for name in sorted(found)]
 
 

@@ -15,13 +15,15 @@ from typing import NamedTuple, cast
 
 from msgspec.structs import replace
 
-from evaluator.formats.compression import BUFFER_BYTES, DAMAGE, decompressed
-from evaluator.formats.csv_rows import delimiter_of, read_csv
-from evaluator.formats.json_text import JsonError, ListDamage, ListElement, decode_json, split_json
-from evaluator.formats.problems import FormatError, Problem, one_line, snippet_of
-from evaluator.formats.registry import Row, known_containers
-from evaluator.formats.sources import FileLike, Source, source_of
+from evaluator.formats.reading.compression import BUFFER_BYTES, DAMAGE, decompressed
+from evaluator.formats.reading.csv_rows import delimiter_of, read_csv
+from evaluator.formats.reading.json_text import JsonError, RawRow, decode_json, split_json
+from evaluator.formats.reading.problems import FormatError, Problem, one_line, snippet_of, too_long
+from evaluator.formats.reading.registry import Row, known_containers
+from evaluator.formats.reading.sources import FileLike, Source, source_of
 from evaluator.model import JsonValue
+
+__all__ = ["MAX_ROW_BYTES", "Container", "RawRow", "decoded", "is_incomplete", "open_container", "read_rows"]
 
 MAX_ROW_BYTES = 32 * 1024 * 1024
 """A longer row is reported and skipped; no more than this of it is held in memory."""
@@ -54,15 +56,6 @@ class Layout(StrEnum):
     OBJECTS = "JSON objects over many lines"
     CSV = "CSV"
     TSV = "TSV"
-
-
-class RawRow(NamedTuple):
-    """One row's bytes, and where they begin. `terminated` is False for a last line without a newline."""
-
-    line: int
-    data: bytes
-    terminated: bool
-    offset: int
 
 
 AnyRow = RawRow | Row | Problem
@@ -154,7 +147,8 @@ def _rows_of_text(stream: io.BufferedReader, layout: Layout, path: str, start: S
             return _lines(stream, path, *start)
         case Layout.LIST | Layout.OBJECTS:
             limit = MAX_ROW_BYTES if layout is Layout.LIST else MAX_OBJECT_BYTES
-            return _elements(stream, path, start, limit)
+            chunks = iter(lambda: stream.read1(BUFFER_BYTES), b"")
+            return split_json(chunks, path, start.line, MAX_ROW_BYTES, offset=start.offset, max_object=limit)
         case Layout.CSV | Layout.TSV:
             return read_csv(stream, "," if layout is Layout.CSV else "\t", path, *start, MAX_ROW_BYTES)
 
@@ -169,27 +163,10 @@ def _lines(stream: io.BufferedReader, path: str, line: int, offset: int) -> Iter
                 size += len(more)
                 if more.endswith(b"\n"):
                     break
-            yield _oversize(path, line, offset, size, data, limit)
+            yield too_long(path, line, offset, size, data, limit)
         elif not data.isspace():
             yield RawRow(line, data, terminated, offset)
         line, offset, limit = line + 1, offset + size, MAX_ROW_BYTES
-
-
-def _elements(stream: io.BufferedReader, path: str, start: Start, limit: int) -> Iterator[RawRow | Problem]:
-    chunks = iter(lambda: stream.read1(BUFFER_BYTES), b"")
-    for part in split_json(chunks, start.line, MAX_ROW_BYTES, offset=start.offset, max_object=limit):
-        match part:
-            case ListElement(line, data, None, offset):
-                yield RawRow(line, data, terminated=True, offset=offset)
-            case ListElement(line, data, size, offset):
-                yield _oversize(path, line, offset, size or 0, data, limit)
-            case ListDamage(line, message, data, offset):
-                yield Problem(path, line, message, snippet_of(data) if data else "", offset=offset)
-
-
-def _oversize(path: str, line: int, offset: int, size: int, data: bytes, limit: int) -> Problem:
-    message = f"the row has {size / 1e6:.1f} MB, more than the limit of {limit >> 20} MiB per row: it is skipped"
-    return Problem(path, line, message, snippet_of(data), offset=offset)
 
 
 def _open_file(path: Path, name: str) -> io.BufferedReader:
@@ -232,12 +209,12 @@ def _layout(head: bytes, name: str) -> Layout:
 def _goes_on(head: bytes) -> bool:
     """Whether the object that a text begins with does not end on its line, or another one follows it there."""
     first, newline, rest = head.partition(b"\n")
-    parts = list(split_json([first], 1, len(first)))
-    if isinstance(parts[0], ListDamage) and "cut off" in parts[0].message:
+    parts = list(split_json([first], "", 1, len(first)))
+    if isinstance(parts[0], Problem) and "cut off" in parts[0].message:
         ending, following = first.rstrip()[-1:], rest.lstrip(_BLANK)
         open_ended = ending in b"{[" or (ending in b",:" and not following.startswith(b'{"'))  # else a line cut short
         return bool(newline) and open_ended
-    return len(parts) > 1 and isinstance(parts[1], ListElement)
+    return len(parts) > 1 and isinstance(parts[1], RawRow)
 
 
 def _refuse_foreign(head: bytes, name: str) -> None:

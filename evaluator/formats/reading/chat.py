@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from evaluator.formats.json_text import JsonError, decode_json
+from evaluator.formats.reading.json_text import JsonError, decode_json
 from evaluator.model import JsonValue, RecordError, brief
 
 Message = dict[str, JsonValue]
@@ -26,8 +26,11 @@ def messages_of(value: JsonValue, name: str, role: str) -> list[Message]:
         return []
     if isinstance(value, str):
         return [{"role": role, "content": value}]
-    items = value if isinstance(value, list) else [value]
-    return [_message(item, f"{name}[{place}]") for place, item in enumerate(items)]
+    if not isinstance(value, list):
+        return [_message(value, name, role)]
+    if len(value) == 1 and isinstance(value[0], str):
+        return [{"role": role, "content": value[0]}]
+    return [_message(item, name, role) for item in value]
 
 
 def is_conversation(value: JsonValue) -> bool:
@@ -36,13 +39,18 @@ def is_conversation(value: JsonValue) -> bool:
 
 
 def prompt_text(messages: Sequence[Message]) -> str:
-    """All contents, joined by blank lines."""
-    return "\n\n".join(str(message["content"]) for message in messages)
+    """All contents that are not empty, joined by blank lines."""
+    return "\n\n".join(message["content"] for message in messages if message["content"])
+
+
+def text_of(value: JsonValue, name: str) -> str:
+    """The text of a prompt, which is text, a message or a list of them; empty if it is null."""
+    return value if isinstance(value, str) else prompt_text(messages_of(value, name, "user"))
 
 
 def answer_text(messages: Sequence[Message]) -> str:
     """What the model said last: the text of its last message that has one; empty if none has."""
-    said = [str(message["content"]) for message in messages if message["role"] == "assistant" and message["content"]]
+    said = [message["content"] for message in messages if message["role"] == "assistant" and message["content"]]
     return said[-1] if said else ""
 
 
@@ -83,11 +91,12 @@ def texts_in(content: JsonValue) -> Iterator[str]:
             yield part["text"]
 
 
-def _message(value: JsonValue, name: str) -> Message:
-    if not isinstance(value, Mapping) or not isinstance(value.get("role"), str):
-        raise RecordError(f"{name} must be a message such as those of {_EXAMPLE}, not {brief(value)}")
+def _message(value: JsonValue, name: str, role: str) -> Message:
+    own = value.get("role", role if "content" in value else None) if isinstance(value, Mapping) else None
+    if not isinstance(own, str):
+        raise RecordError(f"{name} must be text or a list of messages such as {_EXAMPLE}, not {brief(value)}")
     content = value.get("content")
-    message: Message = {"role": value["role"], "content": content_text(content)}
+    message: Message = {"role": own, "content": content_text(content)}
     message |= {key: value[key] for key in _KEPT if isinstance(value.get(key), str) and value[key]}
     if isinstance(value.get("function"), str):  # the tool that answers
         message.setdefault("name", value["function"])

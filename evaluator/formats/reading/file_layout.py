@@ -7,18 +7,21 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 import msgspec
 
-from evaluator.formats.containers import Container, open_container, read_rows
-from evaluator.formats.fields import refuse_others
-from evaluator.formats.native import renamed
-from evaluator.formats.problems import FormatError
-from evaluator.formats.registry import Claimed, Fields, Format, Role, Row, claims_of, format_named
-from evaluator.formats.sources import FileLike, Source, source_of
+from evaluator.formats.reading.containers import Container, open_container, read_rows
+from evaluator.formats.reading.fields import Fields, refuse_others
+from evaluator.formats.reading.mapping import renamed
+from evaluator.formats.reading.problems import FormatError
+from evaluator.formats.reading.registry import Claimed, Format, Role, Row, claims_of, format_named
+from evaluator.formats.reading.sources import FileLike, Source, source_of
 from evaluator.model import JsonValue, RecordError, Rollout, Task
 
 _LOOKED_AT = 100
 """Rows at the start of a file among which one must be of a known format."""
 _SHOWN_FIELDS = 12
 _ID_FIELDS = ("task_id", "question_id", "id", "name")
+
+_NONE = Format("", "")
+_OTHER = {Role.TASKS: Role.ROLLOUTS, Role.ROLLOUTS: Role.TASKS}
 
 Unwrap = Callable[[Fields], Iterable[Fields] | None]
 """What makes rows of an object that no format claims: the rows in it, in order, or None where it is something else."""
@@ -29,8 +32,8 @@ class FileLayout(msgspec.Struct, frozen=True, kw_only=True):
 
     source: Source
     role: Role
-    format: Format | None
-    """None: no row is an object, so there is nothing to read but what is wrong with each."""
+    format: Format = _NONE
+    """Without a name where no row is an object: there is nothing to read but what is wrong with each."""
     field_map: Mapping[str, str] | None
     container: str
     """Its description, such as `JSON lines, gzip`."""
@@ -57,7 +60,7 @@ def layout_of(
     source = source_of(file)
     if format is None and field_map:
         format = "mapped"  # noqa: A001
-    chosen = None if format is None else format_named(format, role)
+    chosen = _NONE if format is None else format_named(format, role)
     with open_container(source) as container:
         layout = FileLayout(
             source=source,
@@ -69,15 +72,20 @@ def layout_of(
             line=container.start.line,
             offset=container.start.offset,
         )
-        if field_map or (chosen is not None and not chosen.claims(role)):
+        if field_map or (chosen is not _NONE and chosen.claims(role) is None):
             return layout
         first: Row | None = None
-        for row in itertools.islice(_objects(container), _LOOKED_AT):
+        for row, unwrap, fields in _candidates(container):
             first = first or row
-            found = _matched(layout, row)
+            if chosen is _NONE:
+                found = _detected(role, fields, f"{source.name}:{row.line}")
+            else:
+                found = chosen if chosen.claim(role, fields) is not None else None
             if found is not None:
-                return found if first is row else _after_header(found, first, row)
-    if chosen is None and first is not None:
+                both_roles = bool(claims_of(_OTHER[role], fields))
+                layout = msgspec.structs.replace(layout, format=found, unwrap=unwrap, both_roles=both_roles)
+                return layout if first is row else _after_header(layout, first, row)
+    if chosen is _NONE and first is not None:
         raise _unknown(source.name, first)
     return layout
 
@@ -89,19 +97,28 @@ def readings_of(file: FileLike) -> tuple[list[Claimed], str]:
     """
     with open_container(file) as container:
         first: Row | None = None
-        for row in itertools.islice(_objects(container), _LOOKED_AT):
+        for row, _, fields in _candidates(container):
             first = first or row
-            for fields in (row.fields, *(inner for _, inner in _unwrapped(row.fields))):
-                claims = [claimed for role in Role for claimed in claims_of(role, fields)]
-                if claims:
-                    return sorted(claims, key=lambda each: -each.claim.strength), str(container)
+            claims = [claimed for role in Role for claimed in claims_of(role, fields)]
+            if claims:
+                return sorted(claims, key=lambda each: -each.claim.strength), str(container)
         raise no_rows(container.path) if first is None else _unknown(container.path, first)
+
+
+def _candidates(container: Container) -> Iterator[tuple[Row, Unwrap | None, Fields]]:
+    """The first objects of a file, each followed by the first row that each way to unwrap it finds in it."""
+    objects = (row for row in read_rows(container) if isinstance(row, Row))
+    for row in itertools.islice(objects, _LOOKED_AT):
+        yield row, None, row.fields
+        for unwrap in (samples_by_id, tasks_by_id):
+            inner = next(iter(unwrap(row.fields) or ()), None)
+            if inner is not None:
+                yield row, unwrap, inner
 
 
 def rows_of(layout: FileLayout, fields: Fields) -> Iterator[Fields]:
     """The rows in one object of the file, under our names. Raises `RecordError`, also after some of them."""
     format_ = layout.format
-    assert format_ is not None
     inner: Iterable[Fields] | None = None
     if layout.unwrap is not None and format_.claim(layout.role, fields) is None:
         inner = layout.unwrap(fields)
@@ -115,52 +132,28 @@ def rows_of(layout: FileLayout, fields: Fields) -> Iterator[Fields]:
 def rollouts_of(layout: FileLayout, fields: Fields) -> Iterable[Rollout]:
     """The rollouts in one object of the file, in order. Raises `RecordError`; those before the wrong one count."""
     format_ = layout.format
-    assert format_ is not None
-    assert format_.read_rollouts is not None
     if layout.field_map is None and layout.unwrap is None and format_.from_name is None:  # the usual row, quickly
         refuse_others(fields)
-        return format_.read_rollouts(fields)
-    return itertools.chain.from_iterable(map(format_.read_rollouts, rows_of(layout, fields)))
+        return format_.rollouts.read(fields)
+    return itertools.chain.from_iterable(map(format_.rollouts.read, rows_of(layout, fields)))
 
 
 def samples_of(layout: FileLayout, fields: Fields) -> Iterator[tuple[Rollout, str]]:
     """The same with the prompt of each, as far as its row has it."""
     for row in rows_of(layout, fields):
-        assert layout.format is not None
-        assert layout.format.read_rollouts is not None
-        prompt = layout.format.read_prompt(row)
-        for rollout in layout.format.read_rollouts(row):
+        prompt = layout.format.rollouts.prompt_of(row)
+        for rollout in layout.format.rollouts.read(row):
             yield rollout, prompt
 
 
 def tasks_of(layout: FileLayout, fields: Fields) -> Iterator[Task]:
     """The same for tasks."""
-    assert layout.format is not None
-    assert layout.format.read_task is not None
-    return map(layout.format.read_task, rows_of(layout, fields))
+    return map(layout.format.tasks.read, rows_of(layout, fields))
 
 
 def no_rows(path: str) -> FormatError:
     """For a file without a single usable row."""
     return FormatError(f"{path}: has no usable row: write one JSON object per line (`rollscope formats FILE --check`)")
-
-
-def _objects(container: Container) -> Iterator[Row]:
-    return (row for row in read_rows(container) if isinstance(row, Row))
-
-
-def _matched(layout: FileLayout, row: Row) -> FileLayout | None:
-    """The layout for a file with this row; None if no format claims it, or not the chosen one."""
-    other = Role.ROLLOUTS if layout.role is Role.TASKS else Role.TASKS
-    for unwrap, fields in ((None, row.fields), *_unwrapped(row.fields)):
-        if layout.format is None:
-            format_ = _detected(layout.role, fields, f"{layout.source.name}:{row.line}")
-        else:
-            format_ = layout.format if layout.format.claim(layout.role, fields) is not None else None
-        if format_ is not None:
-            both_roles = bool(claims_of(other, fields))
-            return msgspec.structs.replace(layout, format=format_, unwrap=unwrap, both_roles=both_roles)
-    return None
 
 
 def _after_header(layout: FileLayout, first: Row, row: Row) -> FileLayout:
@@ -189,8 +182,7 @@ def _is_header(layout: FileLayout, first: Fields, row: Fields) -> bool:
 
 def _detected(role: Role, fields: Fields, where: str) -> Format | None:
     """The format that claims this row most strongly. Raises `FormatError` if it is a row of the other role."""
-    claims = claims_of(role, fields)
-    other = Role.ROLLOUTS if role is Role.TASKS else Role.TASKS
+    claims, other = claims_of(role, fields), _OTHER[role]
     others = claims_of(other, fields)
     if others and (not claims or (claims[0].claim.strength == 1 and others[0].claim.strength >= 3)):
         raise FormatError(
@@ -198,14 +190,6 @@ def _detected(role: Role, fields: Fields, where: str) -> Format | None:
             f"pass a file of {role} here, or name its format with --format"
         )
     return claims[0].format if claims else None
-
-
-def _unwrapped(fields: Fields) -> Iterator[tuple[Unwrap, Fields]]:
-    """The first row that each way to unwrap an object finds in it."""
-    for unwrap in (samples_by_id, tasks_by_id):
-        inner = next(iter(unwrap(fields) or ()), None)
-        if inner is not None:
-            yield unwrap, inner
 
 
 def _unknown(path: str, row: Row) -> FormatError:
@@ -258,9 +242,9 @@ def _tasks(fields: Fields, name: str) -> Iterator[dict[str, JsonValue]]:
 def _is_read(row: Fields, key: str) -> bool:
     """Whether the format that claims the row most strongly reads a task, of this id if the row has no other."""
     claims = claims_of(Role.TASKS, row)
-    if not claims or claims[0].format.read_task is None:
+    if not claims:
         return False
     try:
-        return claims[0].format.read_task(row).task_id in (key, *(str(row.get(name)) for name in _ID_FIELDS))
+        return claims[0].format.tasks.read(row).task_id in (key, *(str(row.get(name)) for name in _ID_FIELDS))
     except RecordError:
         return False

@@ -6,15 +6,14 @@ import hashlib
 import itertools
 import re
 import warnings
-from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple, TypeAlias, TypeVar
 
-from evaluator.formats.containers import open_container, read_rows
-from evaluator.formats.file_layout import (
+from evaluator.formats.reading.containers import open_container, read_rows
+from evaluator.formats.reading.fields import Fields
+from evaluator.formats.reading.file_layout import (
     FileLayout,
     layout_of,
     no_rows,
@@ -23,54 +22,10 @@ from evaluator.formats.file_layout import (
     samples_of,
     tasks_of,
 )
-from evaluator.formats.problems import FormatError, FormatWarning, Problem, TaskClash
-from evaluator.formats.registry import Fields, Role
-from evaluator.formats.sources import FileLike, Source, source_of
+from evaluator.formats.reading.problems import FormatError, FormatWarning, Problem, TaskClash
+from evaluator.formats.reading.registry import Role
+from evaluator.formats.reading.sources import FileLike, Source, source_of
 from evaluator.model import Mode, Rollout, Task, brief
-
-_FIRST_SLOTS = 1 << 10
-
-
-class IdTable:
-    """First lines by id: an open-addressing table of 8-byte hashes, 16 bytes per slot, at most two thirds full.
-
-    Two different ids among a million share a hash with a probability of about 3e-8.
-    """
-
-    def __init__(self) -> None:
-        self._count = 0
-        self._hashes = array("Q", bytes(8 * _FIRST_SLOTS))
-        self._lines = array("Q", bytes(8 * _FIRST_SLOTS))
-
-    def first_line(self, text: str, line: int) -> int | None:
-        """The line on which this id came first, or None if `line` is the first (it is then remembered)."""
-        digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-        key = int.from_bytes(digest, "little") or 1  # 0 marks a free slot
-        slot = self._slot(key)
-        if self._hashes[slot]:
-            return self._lines[slot]
-        self._hashes[slot], self._lines[slot] = key, line
-        self._count += 1
-        if self._count * 3 > len(self._hashes) * 2:
-            self._grow()
-        return None
-
-    def _slot(self, key: int) -> int:
-        hashes, mask = self._hashes, len(self._hashes) - 1
-        slot = key & mask
-        while hashes[slot] and hashes[slot] != key:
-            slot = (slot + 1) & mask
-        return slot
-
-    def _grow(self) -> None:
-        old = zip(self._hashes, self._lines, strict=True)
-        size = 2 * len(self._hashes)
-        self._hashes, self._lines = array("Q", bytes(8 * size)), array("Q", bytes(8 * size))
-        for key, line in old:
-            if key:
-                slot = self._slot(key)
-                self._hashes[slot], self._lines[slot] = key, line
-
 
 OnProblem = Callable[[Problem], object]
 Files: TypeAlias = FileLike | Sequence[FileLike]
@@ -104,7 +59,7 @@ def load_tasks(
     field_map: Mapping[str, str] | None = None,
     on_problem: OnProblem | None = None,
 ) -> Iterator[Task]:
-    """The tasks of a file, one at a time, in its order; memory does not grow with the file.
+    """The tasks of a file, one at a time, in its order; memory grows with their number alone, not with their texts.
 
     `path`: a file, or several: ids are unique in all of them together, and of several a file that can't be read is a
     problem like a row. `format`: a name of `known_formats()`; None to detect it from the first row that one knows.
@@ -146,9 +101,9 @@ def load_prompts(
     Arguments and errors as in `load_rollouts`. Bad rows are not reported: `load_rollouts` does that.
     """
     reading = _Reading(path, Role.ROLLOUTS, format, field_map, lambda _: None)
-    seen = IdTable()
+    seen = _Seen()
     for (rollout, prompt), place in reading.records(samples_of):
-        if seen.first_line(rollout.task_id, place.line) is None:
+        if seen.before(rollout.task_id, place) is None:
             # the row's own name, beside an id that was made from the prompt
             own = {name: value for name, value in rollout.metadata.items() if name == "task_id"}
             yield Task(task_id=rollout.task_id, mode=Mode.ANSWER, prompt=prompt, metadata=own, line=place.line)
@@ -273,17 +228,22 @@ def _of_file(name: str, error: FormatError) -> Problem:
 
 
 class _Seen:
-    """The ids that came before, and where."""
+    """The ids that came before, and where: about 100 bytes each, however long they are.
+
+    Two different ids among a million share a hash of 64 bits with a probability of about 3e-8.
+    """
 
     def __init__(self) -> None:
-        self._table = IdTable()
+        self._places: dict[int, int] = {}
         self._names: dict[int, str] = {}
 
     def before(self, text: str, place: _Place) -> str | None:
         """Where this id came first, such as `line 3`; None if this is the first time (it is then remembered)."""
-        self._names[place.file] = place.layout.source.name
-        found = self._table.first_line(text, place.file << _FILE_BITS | place.line)
+        key = hash(text)
+        found = self._places.get(key)
         if found is None:
+            self._places[key] = place.file << _FILE_BITS | place.line
+            self._names[place.file] = place.layout.source.name
             return None
         file, first = found >> _FILE_BITS, found & (1 << _FILE_BITS) - 1
         return f"line {first}" if file == place.file else f"line {first} of {self._names[file]}"
@@ -298,13 +258,12 @@ def _unique_tasks(records: Iterator[tuple[Task, _Place]], report: OnProblem) -> 
         task.line = place.line
         path, format_ = place.layout.source.name, place.layout.format
         first = seen.before(task.task_id, place)
-        if place.layout.both_roles or (format_ is not None and format_.repeats_tasks):
+        if place.layout.both_roles or format_.repeats_tasks:
             alike = seen_tests.before(f"{task.task_id} {_tests_digest(task)}", place)
             if first is not None and alike is None:
                 report(_clash(path, task, first))
         elif first is not None:
-            message = f"task_id {brief(task.task_id)} is already on {first}: this row is skipped"
-            report(Problem(path, task.line, f"{message}; give each task its own id", offset=place.offset))
+            report(_repeated("task", task.task_id, first, place))
         if first is None:
             yield task
 
@@ -356,6 +315,9 @@ def _unique_rollouts(records: Iterator[tuple[Rollout, _Place]], report: OnProble
         if first is None:
             yield rollout
         else:
-            message = f"sample_id {brief(rollout.sample_id)} is already on {first}: this row is skipped"
-            path = place.layout.source.name
-            report(Problem(path, rollout.line, f"{message}; give each sample its own id", offset=place.offset))
+            report(_repeated("sample", rollout.sample_id, first, place))
+
+
+def _repeated(what: str, own: str, first: str, place: _Place) -> Problem:
+    message = f"{what}_id {brief(own)} is already on {first}: this row is skipped; give each {what} its own id"
+    return Problem(place.layout.source.name, place.line, message, offset=place.offset)

@@ -46,6 +46,12 @@ class TaskClash(Problem, frozen=True):
     task_id: str = ""
 
 
+def too_long(path: str, line: int, offset: int, size: int, data: bytes, limit: int) -> Problem:
+    """A row of so many bytes, of which `data` are the first."""
+    message = f"the row has {size / 1e6:.1f} MB, more than the limit of {limit >> 20} MiB per row: it is skipped"
+    return Problem(path, line, message, snippet_of(data), offset=offset)
+
+
 _REASONS = (
     ("not Python: it", "not Python"),
     ("not complete", "cut off"), ("cut off", "cut off"), ("equally long", "ragged lists"),
@@ -65,7 +71,7 @@ def reason_of(message: str) -> str:
 
 def snippet_of(data: bytes) -> str:
     """The first bytes of a row, safe to print: no control characters, ASCII only."""
-    shown = repr(bytes(data[:SNIPPET_BYTES]))[1:]
+    shown = repr(bytes(data[:SNIPPET_BYTES]))[1:] if data else ""
     return f"{shown}..." if len(data) > SNIPPET_BYTES else shown
 
 

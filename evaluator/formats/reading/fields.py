@@ -4,15 +4,24 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping
 
-from evaluator.formats._chat import is_conversation, messages_of, texts_in, turns
-from evaluator.formats.json_text import JsonError, decode_json
+from evaluator.formats.reading.chat import answer_text, messages_of, turns
+from evaluator.formats.reading.json_text import JsonError, decode_json
 from evaluator.long_numbers import digits_of
 from evaluator.model import JsonValue, RecordError, brief
 
 Fields = Mapping[str, JsonValue]
+
+ROLLOUT_FIELDS = {
+    "task_id", "completion", "sample_id", "sample_index", "kind", "model", "group", "step", "expected_pass",
+    "given_reward", "recorded_reward", "reward", "recorded_verdict", "recorded_word", "recorded_by",
+}  # fmt: skip
+"""Of a native row."""
+METADATA_JSON = "metadata_json"
+"""Metadata of any shape and name, as an object or its JSON text; beside it, null means that there is no value."""
 
 IN_OUTS = '{"inputs": [...], "outputs": [...]}'
 """What test cases look like, for messages."""
@@ -47,12 +56,6 @@ def identifier(fields: Fields, name: str) -> str:
 
 def optional_identifier(fields: Fields, name: str) -> str | None:
     return None if fields.get(name) in (None, "") else identifier(fields, name)
-
-
-def own_id(fields: Fields, names: Iterable[str]) -> str | None:
-    """The first of these ids that a row has."""
-    own = next((name for name in names if isinstance(fields.get(name), str | int) and fields[name] != ""), None)
-    return None if own is None else identifier(fields, own)
 
 
 def first(fields: Fields, names: Iterable[str]) -> str | None:
@@ -93,7 +96,7 @@ def optional_whole(fields: Fields, name: str) -> int | None:
     value = fields.get(name)
     if value is None:
         return None
-    whole = _number_in(value)
+    whole = number_in(value)
     whole = int(whole) if isinstance(whole, float) and whole.is_integer() else whole
     if isinstance(whole, bool) or not isinstance(whole, int):
         raise RecordError(f"{name} must be a whole number or null, not {brief(value)}")
@@ -106,7 +109,7 @@ def optional_number(fields: Fields, name: str) -> float | None:
     value = fields.get(name)
     if value is None:
         return None
-    number = _number_in(value)
+    number = number_in(value)
     if not isinstance(number, int | float):
         raise RecordError(f"{name} must be a number or null, not {brief(value)}")
     try:
@@ -115,7 +118,7 @@ def optional_number(fields: Fields, name: str) -> float | None:
         raise RecordError(f"{name} must be at most 1.8e308 or null, not {brief(value)}") from None
 
 
-def _number_in(value: JsonValue) -> JsonValue:
+def number_in(value: JsonValue) -> JsonValue:
     """The number in a text, as cells of CSV have it; anything else as it is."""
     if not isinstance(value, str) or not _NUMBER.fullmatch(value):
         return value
@@ -152,41 +155,23 @@ def optional_object(fields: Fields, name: str, example: str) -> Mapping[str, Jso
     return value
 
 
-def conversation_text(value: JsonValue, name: str, *, whole: bool) -> str:
-    """Text from a field that is text, one message or a list of messages `{role, content}`.
-
-    Of a list, it is all contents joined by blank lines if `whole` (a prompt), else the last text of the model (a
-    completion). A message whose content is null says nothing.
-    """
-    if isinstance(value, str):
-        return value
-    messages = value if isinstance(value, list) else [value]
-    if len(messages) == 1 and isinstance(messages[0], str):
-        return messages[0]
-    contents = [_content(message) for message in messages]
-    texts = [content for content in contents if content is not None]
-    if not contents or len(texts) < len(contents):
-        raise RecordError(f"{name} must be text or a list of messages whose content is text")
-    if whole:
-        return "\n\n".join(filter(None, texts))
-    own = [content for content, message in zip(texts, messages, strict=True) if message.get("role") == "assistant"]
-    return next((content for content in reversed(own or texts) if content), "")
-
-
 def completion(fields: Fields, name: str) -> tuple[str, dict[str, JsonValue]]:
-    """A completion's text as in `conversation_text`, and for the metadata what else was said, if it is messages.
+    """The text of a completion that is text or messages, and for the metadata what else was said.
 
-    That is `messages` if they begin with the prompt, else the `conversation` after it.
+    The text is the model's last one. What else was said is `messages` if they begin with the prompt, else the
+    `conversation` after it. Raises `RecordError`.
     """
     value = fields[name]
-    text = conversation_text(value, name, whole=False)
-    if isinstance(value, str) or not is_conversation(value):
-        return text, {}
+    if isinstance(value, str):
+        return value, {}
     said = messages_of(value, name, "assistant")
+    if not said:
+        raise RecordError(f"{name} must be text or a list of messages whose content is text")
+    last = answer_text(said) or next((message["content"] for message in reversed(said) if message["content"]), "")
     kept = turns((), said)
     if not kept or (said[0]["role"] in ("system", "developer", "user") and "messages" not in fields):
-        return text, kept
-    return text, {"conversation": [item for message in said for item in _items(message)]}
+        return last, kept
+    return last, {"conversation": [item for message in said for item in _items(message)]}
 
 
 def _items(message: Mapping[str, JsonValue]) -> Iterator[dict[str, JsonValue]]:
@@ -205,15 +190,6 @@ def _items(message: Mapping[str, JsonValue]) -> Iterator[dict[str, JsonValue]]:
         yield {"type": "function_call", "name": call["function"]["name"], "arguments": arguments}
 
 
-def _content(message: JsonValue) -> str | None:
-    if not isinstance(message, dict):
-        return None
-    content = message.get("content")
-    if content is None:
-        return "" if "role" in message else None
-    return "".join(texts_in(content)) if isinstance(content, str | list) else None
-
-
 def refuse_others(fields: Fields) -> None:
     """Raises `RecordError` if the row names a language that is not graded here."""
     for name in _LANGUAGE_FIELDS:
@@ -229,8 +205,50 @@ def id_from_prompt(prompt: str) -> str:
     return "prompt-" + hashlib.sha256(prompt.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def id_of_prompt(prompt: str, missing: str) -> str:
-    """The same, for formats that need a prompt: raises `RecordError` with `missing` if it is empty."""
-    if not prompt:
-        raise RecordError(missing)
-    return id_from_prompt(prompt)
+_MOST_NUMBERS = 64
+"""A longer list of numbers is what a trainer computed (token ids, log probabilities, masks): it is left out."""
+_GONE = object()
+
+
+def kept(fields: Fields, taken: Container[str]) -> dict[str, JsonValue]:
+    """The metadata of a rollout: the fields but those taken, empty ones, and long lists of numbers.
+
+    `left_out` names the lists. A name that means something else in a native row gets `source_` before it.
+    """
+    left_out: list[str] = []
+    found = {
+        f"source_{name}" if name in ROLLOUT_FIELDS else name: _without_numbers(value, name, left_out)
+        for name, value in fields.items()
+        if name not in taken and value is not None
+    }
+    found = {name: value for name, value in found.items() if value is not _GONE}
+    return {**found, "left_out": left_out} if left_out else found
+
+
+def _without_numbers(value: JsonValue, name: str, left_out: list[str]) -> JsonValue:
+    if _is_bulk(value):
+        left_out.append(name)
+        return _GONE
+    if not isinstance(value, Mapping):
+        return value
+    inner = {key: _without_numbers(part, f"{name}.{key}", left_out) for key, part in value.items()}
+    return {key: part for key, part in inner.items() if part is not _GONE}
+
+
+def _is_bulk(value: JsonValue) -> bool:
+    while isinstance(value, list) and value and isinstance(value[0], list):
+        if len(value) > _MOST_NUMBERS and value[0] and isinstance(value[0][0], int | float):
+            return True
+        value = value[0]
+    return isinstance(value, list) and len(value) > _MOST_NUMBERS and isinstance(value[0], int | float)
+
+
+def number(value: JsonValue) -> float | None:
+    """A number or a truth value as a number; None for anything else, and for NaN (no score)."""
+    if not isinstance(value, int | float):
+        return None
+    try:
+        found = float(value)
+    except OverflowError:
+        return None
+    return None if math.isnan(found) else found
