@@ -1,9 +1,9 @@
 """Pairs the items of two collections without order, for the `value` rules.
 
 Items are matched by a text that is the same for items that are equal without tolerance, in linear time for any items.
-(A completion can make Python's hashes of ints collide, but not those of texts.) Usually few items are left over; those
-are all compared with each other. An actual item that is larger than every expected one has no partner: it is only
-counted up to that size.
+(A completion can make Python's hashes of ints collide, but not those of texts.) Items left over are matched by the text
+with rounded numbers; the few that are then left are all compared with each other. An actual item that is larger than
+every expected one has no partner: it is only counted up to that size.
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ from __future__ import annotations
 import math
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable
-from decimal import Decimal
-from fractions import Fraction
+from functools import partial
 from itertools import count
 from typing import Any, NamedTuple
 
-from evaluator.checkers._families import Family, all_scalars, family_of
+from evaluator.checkers._families import NUMBERS, Family, all_scalars, family_of
 
-MATCH_LIMIT = 100
-"""Left-over items that are all compared with each other; if there are more, in sorted order."""
+MOST_COMPARED = 100
+"""Left-over items that are all compared with each other."""
 _DEPTH = 50
+_MARKS = {Family.MAPPING: "{", Family.SET: "<"}
 
 _unmatched = count()
 _Equal = Callable[[Any, Any], bool]
@@ -34,23 +34,35 @@ class Paired(NamedTuple):
     extra: list[Any]
 
 
-def pair_off(expected: Iterable[Any], actual: Iterable[Any], equal: _Equal) -> Paired:
-    """Pairs equal items: those with the same canonical text first, then by `equal`."""
-    paired = pair_by(canonical, expected, actual)
-    missing = paired.missing
-    room = max(map(size, missing), default=0)
-    extra = [item for item in paired.extra if size(item, room) <= room]
+def unpaired(expected: Iterable[Any], actual: Iterable[Any], equal: _Equal) -> tuple[list[Any], list[Any]]:
+    """The items of each that have no equal one in the other."""
+    _, missing, extra = pair_by(canonical, expected, actual)
     if not missing or not extra:
-        return paired
-    made = _best_pairs if max(len(missing), len(extra)) <= MATCH_LIMIT else _sorted_pairs
-    pairs, missing, left = made(missing, extra, equal)
-    return Paired(pairs, missing, [*left, *(item for item in paired.extra if size(item, room) > room)])
+        return missing, extra
+    pairs, missing, extra = pair_by(partial(canonical, rounded=True), missing, extra)
+    for one, other in pairs:
+        if not equal(one, other):
+            missing.append(one)
+            extra.append(other)
+    room = max(map(size, missing), default=0)
+    near = [at for at, item in enumerate(extra) if size(item, room) <= room]
+    if max(len(missing), len(near)) > MOST_COMPARED:
+        return missing, extra
+    taken: set[int] = set()
+    left = []
+    for item in missing:
+        found = next((at for at in near if at not in taken and equal(item, extra[at])), None)
+        if found is None:
+            left.append(item)
+        else:
+            taken.add(found)
+    return left, [item for at, item in enumerate(extra) if at not in taken]
 
 
 def pair_by(key: Callable[[Any], str], expected: Iterable[Any], actual: Iterable[Any]) -> Paired:
     """Pairs the items with the same key, in the order of expected."""
     wanted = list(expected)
-    room = max((size(item) for item in wanted), default=0)
+    room = max(map(size, wanted), default=0)
     waiting: defaultdict[str, deque[Any]] = defaultdict(deque)
     for item in actual:
         waiting[key(item) if size(item, room) <= room else _no_key()].append(item)
@@ -84,8 +96,8 @@ def _no_key() -> str:
     return f"?{next(_unmatched)}"
 
 
-def canonical(value: Any, depth: int = 0) -> str:
-    """A text that two values share only if they are equal by the `value` rules.
+def canonical(value: Any, *, rounded: bool = False, depth: int = 0) -> str:
+    """A text that two values share only if they are equal by the `value` rules, or may be if numbers are `rounded`.
 
     Equal values may have different texts: numbers of different types that are not whole, floats within the
     tolerance, a set and a list. What is not data, or is nested too deeply, never has the same text twice.
@@ -94,85 +106,25 @@ def canonical(value: Any, depth: int = 0) -> str:
     if family is Family.OPAQUE or depth > _DEPTH:
         return _no_key()
     if family is Family.SCALAR:
-        return _canonical_scalar(value)
+        return _scalar(value, rounded)
+    texts = [canonical(item, rounded=rounded, depth=depth + 1) for item in value]
     if family is Family.MAPPING:
-        items = [f"{canonical(key, depth + 1)}:{canonical(item, depth + 1)}" for key, item in value.items()]
-        return f"{{{','.join(sorted(items))}}}"
-    texts = [canonical(item, depth + 1) for item in value]
-    if family is Family.SET:
-        return f"<{','.join(sorted(texts))}>"
-    return f"[{','.join(texts)}]"
+        items = zip(texts, value.values(), strict=True)
+        texts = [f"{key}:{canonical(item, rounded=rounded, depth=depth + 1)}" for key, item in items]
+    mark = _MARKS.get(family, "[")
+    return f"{mark}{','.join(texts if mark == '[' else sorted(texts))}]"
 
 
-def _canonical_scalar(value: Any) -> str:
+def _scalar(value: Any, rounded: bool) -> str:
     kind = type(value)
-    if kind in (int, bool):
-        return f"i{int(value):x}"
-    if kind is float:
-        return f"i{int(value):x}" if value.is_integer() else f"f{value.hex()}"
     if kind is str:
         # The length keeps a text from imitating the syntax around it.
         return f"s{len(value)}:{value}"
-    if kind in (bytes, bytearray):
-        return f"b{value.hex()}"
-    if kind is Decimal:
-        # Not as an int or a ratio: 1e999999999 is a short Decimal but a very long int.
-        return f"d{value}"
-    if kind is Fraction:
-        return f"q{value.numerator:x}/{value.denominator:x}"
-    if kind is range:
-        return f"r{value.start:x}:{value.stop:x}:{value.step:x}"
-    return f"{kind.__name__}{value!r}"
-
-
-def _best_pairs(missing: list[Any], extra: list[Any], equal: _Equal) -> Paired:
-    """As many pairs as possible: bipartite matching by augmenting paths."""
-    fitting = [[there for there, other in enumerate(extra) if equal(item, other)] for item in missing]
-    holder: dict[int, int] = {}
-
-    def placed(here: int, tried: set[int]) -> bool:
-        for there in fitting[here]:
-            if there not in tried:
-                tried.add(there)
-                if there not in holder or placed(holder[there], tried):
-                    holder[there] = here
-                    return True
-        return False
-
-    left = [item for here, item in enumerate(missing) if not placed(here, set())]
-    pairs = [(missing[here], extra[there]) for there, here in holder.items()]
-    return Paired(pairs, left, [item for there, item in enumerate(extra) if there not in holder])
-
-
-def _sorted_pairs(missing: list[Any], extra: list[Any], equal: _Equal) -> Paired:
-    """Pairs in sorted order up to the first two that differ."""
-    missing, extra = sorted(missing, key=_order), sorted(extra, key=_order)
-    shared = min(len(missing), len(extra))
-    for at in range(shared):
-        if not equal(missing[at], extra[at]):
-            shared = at
-            break
-    return Paired(list(zip(missing[:shared], extra, strict=False)), missing[shared:], extra[shared:])
-
-
-_Order = tuple[int, float, str, tuple[Any, ...]]
-
-
-def _order(value: Any, depth: int = 0) -> _Order:
-    """Sorts numbers by value, then the rest by text; a collection by its items."""
-    family = family_of(value)
-    if type(value) in (int, bool, float, Decimal, Fraction):
-        return _order_number(value)
-    if family in (Family.SCALAR, Family.OPAQUE) or depth > _DEPTH:
-        return 2, 0.0, canonical(value, depth), ()
-    items = value.items() if family is Family.MAPPING else value
-    keys = [_order(item, depth + 1) for item in items]
-    return 3, 0.0, "", tuple(sorted(keys) if family in (Family.MAPPING, Family.SET) else keys)
-
-
-def _order_number(value: Any) -> _Order:
     try:
-        number = float(value)
-    except (OverflowError, ValueError):
-        return 1, 0.0, canonical(value), ()
-    return (1, 0.0, "nan", ()) if math.isnan(number) else (0, number, "", ())
+        if rounded and kind in NUMBERS and kind is not complex:
+            return f"n{float(value) + 0.0:.9g}"
+        if kind in (int, bool) or (kind is float and value.is_integer()):
+            return f"i{int(value):x}"
+        return repr(bytes(value) if kind is bytearray else value)
+    except (OverflowError, ValueError):  # beyond a double; too many digits for Python
+        return _no_key()
