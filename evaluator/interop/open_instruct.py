@@ -5,17 +5,15 @@ Source: `open_instruct/code_utils`. open-instruct is not imported.
 
 from __future__ import annotations
 
-import ast
-import builtins
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from itertools import chain
+from collections.abc import Callable, Mapping, Sequence, Set
 from typing import Final
 
 import msgspec
 
 from evaluator import syntax
 from evaluator.formats.json_text import JsonError, decode_json
-from evaluator.given_tests import names_bound, names_called, stdin_input
+from evaluator.formats.tests_alone import task_of_code
+from evaluator.given_tests import stdin_input
 from evaluator.import_headers import LIVECODEBENCH
 from evaluator.interop.program_results import SHARE
 from evaluator.model import Grade, JsonValue, Kind, Limits, Mode, RecordError, Rollout, Task, TestCase, Verdict
@@ -26,7 +24,6 @@ _FAILED_S: Final = -1.0
 _SLACK_S: Final = 5.0
 _ID: Final = "program"
 _SHOWN: Final = 100
-_DEFINITIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 class Request(msgspec.Struct):
@@ -59,13 +56,11 @@ async def results_of_asserts(request: Request, limits: Limits) -> Results:
         (await results_of_asserts(request, Limits())).results  # [1]
     """
     tests = [_statement(number, test) for number, test in enumerate(_listed(request.tests))]
-    own = syntax.tree_of(request.program)
-    if own is None:
+    if syntax.tree_of(request.program) is None:
         return Results([0] * len(tests), [_FAILED_S] * len(tests))
 
     def task(chosen: Sequence[int]) -> Task:
-        text = "\n".join(tests[number] for number in chosen)
-        return Task(task_id=_ID, mode=Mode.ASSERT, entry_point=_entry_point(own, text), test=text)
+        return task_of_code("\n".join(tests[number] for number in chosen), _ID)
 
     # Another verdict may be due to what an earlier assert left behind, or to another one's missing function.
     return await _results(request, limits, len(tests), task, {Verdict.PASSED, Verdict.TIME_LIMIT})
@@ -156,28 +151,3 @@ def _case(number: int, test: JsonValue) -> TestCase:
             f'tests[{number}] must have an input and an output that are text: {{"input": "1", "output": "2"}}'
         )
     return TestCase(number, stdin_input(given), expected)
-
-
-def _entry_point(program: ast.Module, test: str) -> str:
-    """What the test uses and nobody defines, so that it fails; else what it calls or names of the program."""
-    tree = syntax.tree_of(test)
-    assert tree is not None
-    own, known = set(_bound(program)), {*dir(builtins), *_bound(tree)}
-    used = [node.id for node in ast.walk(tree) if isinstance(node, ast.Name)]
-    missing = [name for name in used if name not in own | known] if "*" not in own | known else []
-    theirs = [name for name in (*_checked(tree), *names_called([tree]), *used) if name in own - known]
-    defined = [node.name for node in program.body if isinstance(node, _DEFINITIONS)]
-    return next(iter([*missing, *theirs, *defined]), "solution")
-
-
-def _checked(tree: ast.Module) -> Iterator[str]:
-    """The name in `check(name)`."""
-    for node in tree.body:
-        match node:
-            case ast.Expr(value=ast.Call(args=[ast.Name(id=name)])):
-                yield name
-
-
-def _bound(tree: ast.Module) -> Iterator[str]:
-    """Every name that is bound anywhere in a program."""
-    return chain.from_iterable(map(names_bound, ast.walk(tree)))

@@ -8,7 +8,7 @@
 | 422 `{"detail": ...}` | the request has no `code` |
 | 503 `{"error": ...}` | the sandbox failed: no `detail`, which AgentFly's client would take for an output |
 
-`http_guard` refuses some requests before that, on every server.
+`endpoints.Guard` refuses some requests before that, on every server.
 """
 
 from __future__ import annotations
@@ -51,14 +51,8 @@ def application(limits: Limits = LIMITS) -> Starlette:
         except (SandboxFault, SandboxUnavailable) as error:
             return AsciiJSON({"error": str(error)}, 503)
 
-    return Starlette(routes=[Route("/health", health), posted("/exec", _read, execute, {})])
-
-
-def _read(body: bytes) -> _Request:
-    try:
-        return msgspec.json.decode(body, type=_Request)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise ValueError(f'give {{"code": "..."}}: {error}') from None
+    exec_route = posted("/exec", _Request, execute, {}, hint='give {"code": "..."}: ')
+    return Starlette(routes=[exec_route, Route("/health", health, methods=["GET"])])
 
 
 def _answer(done: Run) -> Response:

@@ -228,7 +228,7 @@ class BaseResourcesServer:
         """Called for a session of an earlier process of the server, whose state is lost."""
 
     def setup_webserver(self) -> FastAPI:
-        """The server as an ASGI application, without the checks of `http_guard`, which `run_webserver` adds."""
+        """The server as an ASGI application, without the checks of `endpoints.Guard`, which `run_webserver` adds."""
 
         @asynccontextmanager
         async def lifespan(_: FastAPI) -> AsyncIterator[None]:
