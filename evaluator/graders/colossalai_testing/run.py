@@ -28,6 +28,7 @@ CALL_S: Final = 600.0
 _STDIN_FUNCTION: Final = "code"
 _SHOWN_OUTPUT: Final = 200
 _SHOWN_INPUT: Final = 300
+_UNCAUGHT: Final = ("SystemExit", "KeyboardInterrupt", "GeneratorExit")
 
 _RUNNER: Final = Runner("colossalai", resources.files(__package__).joinpath("inside.py").read_text("utf-8"))
 
@@ -75,6 +76,12 @@ class Report:
     def results(self) -> list[Code]:
         return [-1] if self.faulty else [case.code for case in self.cases]
 
+    def add_failure(self, outcome: Outcome, answer: tuple[object, ...] | None, *, loading: bool = False) -> None:
+        """`answer`: what the program raised; None: its process ended."""
+        self.cases.append(_failure(outcome, answer, loading=loading))
+        # The original's `except Exception` does not catch these, so that its process ends without a result.
+        self.died = self.died or answer is None or _text(answer, 3) in _UNCAUGHT
+
 
 class Asked(NamedTuple):
     """The options of a run."""
@@ -109,8 +116,13 @@ def run_tests(in_outs: Mapping[str, JsonValue], completion: str, options: Asked,
     with bench.sandbox.execute(program, limits) as execution:
         session = _Session(execution, limits, bench, load)
         report = Report()
-        if _load(session, report):
+        loaded = session.load()
+        answer = _answer(loaded)
+        if answer is not None and answer[0] == "ok":
             _run_each(in_outs, options, session, report, by_value=by_value)
+        else:
+            report.add_failure(loaded, answer, loading=True)
+            report.error_info = dict(report.cases[0].info)
     return report
 
 
@@ -143,75 +155,45 @@ class _Session:
         return self._execution.run(payload, wall_s=wall_s)
 
 
-def _load(session: _Session, report: Report) -> bool:
-    outcome = session.load()
-    answer = _answer(outcome)
-    if answer is not None and answer[0] == "ok":
-        return True
-    failure = _failure(outcome, answer, loading=True)
-    report.cases.append(failure)
-    report.error_info = dict(failure.info)
-    report.died = answer is None or _escapes(answer)
-    return False
-
-
 def _run_each(
     in_outs: Mapping[str, JsonValue], options: Asked, session: _Session, report: Report, *, by_value: bool
 ) -> None:
     continues = options.run_all and not (options.strict and by_value)
-    judge = _judged_call if by_value else _judged_run
     for place, case_input in enumerate(_list_of(in_outs, "inputs")):
         expected = _expected(in_outs, place)
-        case = judge(session, place, case_input, expected, options, report)
-        report.cases.append(case)
-        if (case.code is not True and not continues) or session.over:
-            report.error_info = dict(case.info)
+        if by_value:
+            arguments, wanted = _arguments(case_input, place), _json(expected, f"outputs[{place}]")
+            outcome = session.request("call", tuple(_with_int_keys(arguments)))
+        else:
+            _require_texts(place, inputs=case_input, outputs=expected)
+            outcome = session.request("run", case_input)
+        answer = _answer(outcome)
+        if answer is None or answer[0] != "ok":
+            report.add_failure(outcome, answer)
+        else:
+            value, output = answer[1], _text(answer, 2)
+            accepted = (
+                value_accepted(wanted, value, strict=options.strict)
+                if by_value
+                else text_accepted(expected, output, strict=options.strict)
+            )
+            info = {} if accepted else _wrong(case_input, expected, output, by_value)
+            verdict = Verdict.PASSED if accepted else Verdict.WRONG_ANSWER
+            report.cases.append(CaseCode(accepted, verdict, info, outcome, output))
+        if (report.cases[-1].code is not True and not continues) or session.over:
+            report.error_info = dict(report.cases[-1].info)
             return
 
 
-def _judged_call(
-    session: _Session, place: int, case_input: JsonValue, expected: JsonValue, options: Asked, report: Report
-) -> CaseCode:
-    arguments, value = _arguments(case_input, place), _json(expected, f"outputs[{place}]")
-    outcome = session.request("call", tuple(_with_int_keys(arguments)))
-    answer = _answer(outcome)
-    if answer is None or answer[0] != "ok":
-        report.died = report.died or answer is None or _escapes(answer)
-        return _failure(outcome, answer)
-    if value_accepted(value, answer[1], strict=options.strict):
-        return CaseCode(True, Verdict.PASSED, {}, outcome, _text(answer, 2))
-    lines = case_input.strip().split("\n")
-    room = _SHOWN_INPUT // (case_input.count("\n") + 1)
-    shown = "\n".join(truncated(line, room) for line in lines)
-    return _wrong(outcome, _text(answer, 2), expected, shown)
-
-
-def _judged_run(
-    session: _Session, place: int, case_input: JsonValue, expected: JsonValue, options: Asked, report: Report
-) -> CaseCode:
-    for name, value in (("inputs", case_input), ("outputs", expected)):
-        if not isinstance(value, str):
-            problem = f"{name}[{place}] is {type(value).__name__}, not text"
-            raise InOutsError(f"in_outs: {problem}", AssertionError(problem))
-    outcome = session.request("run", case_input)
-    answer = _answer(outcome)
-    if answer is None or answer[0] != "ok":
-        report.died = report.died or answer is None or (_escapes(answer) and answer[3] != "SystemExit")
-        return _failure(outcome, answer)
-    output = _text(answer, 1)
-    if text_accepted(expected, output, strict=options.strict):
-        return CaseCode(True, Verdict.PASSED, {}, outcome, output)
-    return _wrong(outcome, truncated(output, _SHOWN_OUTPUT), expected, truncated(case_input), output)
-
-
-def _wrong(outcome: Outcome, output: str, expected: str, inputs: str, actual: str | None = None) -> CaseCode:
-    info = {
-        "output": output,
+def _wrong(case_input: str, expected: str, output: str, by_value: bool) -> dict[str, str]:
+    lines = case_input.strip().split("\n") if by_value else [case_input]
+    room = _SHOWN_INPUT // (case_input.count("\n") + 1 if by_value else 1)
+    return {
+        "output": output if by_value else truncated(output, _SHOWN_OUTPUT),
         "expected": truncated(expected, _SHOWN_OUTPUT),
-        "inputs": inputs,
+        "inputs": "\n".join(truncated(line, room) for line in lines),
         "error_message": "Wrong Answer",
     }
-    return CaseCode(False, Verdict.WRONG_ANSWER, info, outcome, actual or output)
 
 
 _VERDICTS: Final = {
@@ -222,7 +204,7 @@ _VERDICTS: Final = {
 }
 
 
-def _failure(outcome: Outcome, answer: tuple[object, ...] | None, *, loading: bool = False) -> CaseCode:
+def _failure(outcome: Outcome, answer: tuple[object, ...] | None, *, loading: bool) -> CaseCode:
     """The result of what the program raised, or of how its process ended."""
     if answer is not None:
         code, verdict = (-2, Verdict.COMPILE_ERROR) if loading else (-1, Verdict.RUNTIME_ERROR)
@@ -231,11 +213,6 @@ def _failure(outcome: Outcome, answer: tuple[object, ...] | None, *, loading: bo
     verdict, kind = _VERDICTS.get(outcome.status, (Verdict.RUNTIME_ERROR, "RuntimeError"))
     message = outcome.message or (outcome.failure.message if outcome.failure else "") or outcome.status.value
     return CaseCode(-1, verdict, {"error": f"{kind}({message!r})", "traceback": ""}, outcome)
-
-
-def _escapes(answer: tuple[object, ...]) -> bool:
-    """Whether the original's `except Exception` does not catch it, so that its process ends without a result."""
-    return answer[0] == "raised" and _text(answer, 3) in ("SystemExit", "KeyboardInterrupt", "GeneratorExit")
 
 
 def _answer(outcome: Outcome) -> tuple[object, ...] | None:
@@ -249,6 +226,13 @@ def _answer(outcome: Outcome) -> tuple[object, ...] | None:
 def _text(answer: tuple[object, ...], place: int) -> str:
     value = answer[place] if len(answer) > place else ""
     return value if isinstance(value, str) else ""
+
+
+def _require_texts(place: int, **values: JsonValue) -> None:
+    for name, value in values.items():
+        if not isinstance(value, str):
+            problem = f"{name}[{place}] is {type(value).__name__}, not text"
+            raise InOutsError(f"in_outs: {problem}", AssertionError(problem))
 
 
 def _arguments(case_input: JsonValue, place: int) -> list[JsonValue]:

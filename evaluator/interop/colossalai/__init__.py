@@ -11,6 +11,8 @@ from evaluator.interop.colossalai.testing_util import (
     CODE_TYPE,
     Capturing,
     call_method,
+    check_correctness,
+    check_correctness_code_api,
     clean_traceback,
     custom_compare_,
     run_test,
@@ -18,7 +20,6 @@ from evaluator.interop.colossalai.testing_util import (
     stripped_string_compare,
     truncatefn,
 )
-from evaluator.interop.colossalai.utils import check_correctness, check_correctness_code_api
 
 __all__ = [
     "CODE_TYPE", "Capturing", "InOutsError", "call_method", "check_correctness", "check_correctness_code_api",

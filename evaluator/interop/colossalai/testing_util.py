@@ -1,19 +1,24 @@
-"""ColossalAI's `testing_util` on Rollscope's sandbox: the same arguments, results and `error_info`.
+"""ColossalAI's `run_test` and `check_correctness` on Rollscope's sandbox: the same arguments, results and `error_info`.
 
-The names and signatures are those of `coati.distributed.reward.code_reward.testing_util` (ColossalAI, Apache-2.0).
+The names and signatures are those of `coati.distributed.reward.code_reward`, its modules `testing_util` and `utils`
+(ColossalAI, Apache-2.0).
 """
 
 from __future__ import annotations
 
 import builtins
+import json
 import sys
 import threading
+import urllib.error
+import urllib.request
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from enum import Enum
+from http import HTTPStatus
 from io import StringIO
-from typing import Any, TextIO
+from typing import Any, Final, TextIO
 
 from evaluator.graders.bench import Bench
 from evaluator.graders.colossalai_testing.run import (
@@ -49,10 +54,6 @@ def strict_compat() -> Iterator[None]:
         yield
     finally:
         _strict.reset(token)
-
-
-def is_strict() -> bool:
-    return _strict.get()
 
 
 class CODE_TYPE(Enum):  # noqa: N801 - the original's name
@@ -93,24 +94,19 @@ def run_test(
     return report.results, report.error_info
 
 
-def report_of(in_outs: Mapping[str, JsonValue] | None, test: str | None, timeout: float, run_all: bool) -> Report:
+def report_of(in_outs: Any, test: Any, timeout: float, run_all: bool) -> Report:
     """The results of `run_test`, and whether the original would have survived to give any."""
-    strict = is_strict()
-    asked = Asked(timeout, run_all, strict)
+    asked = Asked(timeout, run_all, _strict.get())
     try:
-        return _report(_checked(in_outs), _program(test), _checked_timeout(asked))
-    except InOutsError as error:
-        if strict:
-            raise error.original from error
-        raise
-
-
-def _report(in_outs: Mapping[str, JsonValue], test: str, asked: Asked) -> Report:
-    try:
+        _require_usable(in_outs, test, asked)
         with lent_back():
             report = in_worker(_run_tests, dict(in_outs), test, asked)
         _had_sandbox.set()
         return report
+    except InOutsError as error:
+        if asked.strict:
+            raise error.original from error
+        raise
     except (FaultError, SandboxUnavailable) as error:
         if isinstance(error, SandboxUnavailable) and not _had_sandbox.is_set():
             raise  # this machine has none, which no completion caused
@@ -121,32 +117,120 @@ def _run_tests(bench: Bench, in_outs: Mapping[str, JsonValue], test: str, asked:
     return run_tests(in_outs, test, asked, bench)
 
 
-def _checked(in_outs: Mapping[str, JsonValue] | None) -> Mapping[str, JsonValue]:
-    if not in_outs:
-        raise _unusable(UnboundLocalError, "in_outs is empty: give inputs and outputs")
-    if not isinstance(in_outs, Mapping):
-        raise _unusable(
-            AttributeError, f"in_outs must be an object with inputs and outputs, not {type(in_outs).__name__}"
-        )
-    return in_outs
-
-
-def _program(test: str | None) -> str:
-    if isinstance(test, str):
-        return test
-    raise _unusable(AssertionError, f"test must be the completion's code, not {type(test).__name__}")
-
-
-def _unusable(original: type[Exception], message: str) -> InOutsError:
-    return InOutsError(message, original(message))
-
-
-def _checked_timeout(asked: Asked) -> Asked:
+def _require_usable(in_outs: object, test: object, asked: Asked) -> None:
+    """Raises `InOutsError`; for a bad time-out `TypeError` or `ValueError`."""
+    for unusable, original, message in (
+        (not in_outs, UnboundLocalError, "in_outs is empty: give inputs and outputs"),
+        (
+            not isinstance(in_outs, Mapping),
+            AttributeError,
+            f"in_outs must be an object with inputs and outputs, not {_kind(in_outs)}",
+        ),
+        (not isinstance(test, str), AssertionError, f"test must be the completion's code, not {_kind(test)}"),
+    ):
+        if unusable:
+            raise InOutsError(message, original(message))
     if asked.strict and not isinstance(asked.timeout, int):
         raise TypeError(f"timeout is {asked.timeout!r}: the original takes whole seconds")
     if not isinstance(asked.timeout, int | float) or not 0 <= asked.timeout < float("inf"):
         raise ValueError(f"timeout is {asked.timeout!r}: give seconds, or 0 for none")
-    return asked
+
+
+def _kind(value: object) -> str:
+    return type(value).__name__
+
+
+URL: Final = "http://localhost:8000/check_correctness"
+"""Where `rollscope serve colossalai` answers by default."""
+
+
+def check_correctness(
+    in_outs: Mapping[str, JsonValue],
+    generation: str | None,
+    timeout: float = 10,
+    debug: bool = True,
+    **unknown: object,
+) -> tuple[list[Code], list[dict[str, str]]]:
+    """`run_test` up to the first failure, but unusable test cases give -1 each instead of an error.
+
+    `in_outs`: as for `run_test`. `generation`: the completion's code. `timeout`: seconds per test case; 0: only the
+    600 s for all of them. `debug` and other keywords, such as `eval_mode`, are ignored.
+
+    Returns the results and `[error_info]`; `[{}]` where `run_test` would have raised. A fault of the sandbox gives -1
+    for every test case. Within `strict_compat()`, so does a completion that ended the original's process (time-out,
+    `sys.exit` in a call, `os._exit`), with an empty second list.
+
+    Raises `InOutsError` if `in_outs` has no list of inputs to count, `ValueError` for a bad `timeout` (within
+    `strict_compat()` -1 each), `SandboxUnavailable` if no sandbox starts.
+
+        check_correctness({"inputs": ["1"], "outputs": ["2"]}, "print(int(input()) + 1)")  # ([True], [{}])
+    """
+    del debug, unknown
+    every: list[Code] = [-1] * _count(in_outs)
+    try:
+        report = report_of(in_outs, generation, timeout, run_all=False)
+    except SandboxUnavailable:
+        raise  # no completion causes this
+    except InOutsError:
+        return every, [{}]
+    except Exception:
+        if not _strict.get():
+            raise  # a bad time-out, which no completion causes either
+        return every, [{}]
+    if report.died and _strict.get():
+        return every, []
+    if report.faulty:
+        return every, [report.error_info]
+    return report.results, [report.error_info]
+
+
+def check_correctness_code_api(
+    in_outs: Mapping[str, JsonValue],
+    generation: str | None,
+    timeout: float = 10,
+    debug: bool = True,
+    url: str = URL,
+    **unknown: object,
+) -> tuple[list[int], list[dict[str, str]]]:
+    """`check_correctness` by a server, such as `rollscope serve colossalai` or ColossalAI's verifier, at `url`.
+
+    Takes and returns the same, with 1 for True and 0 for False. A refusal gives -1 each and its reason in
+    `error_message`, with `error` "request" for unusable test cases or too large a `timeout` (status 422), else
+    "sandbox". Waits for the answer as long as it takes. Raises `ConnectionError` if there is no server, `InOutsError`
+    as `check_correctness`.
+
+        check_correctness_code_api({"inputs": ["1"], "outputs": ["1"]}, "print(input())", url=URL)  # ([1], [{}])
+    """
+    del unknown
+    every = [-1] * _count(in_outs)
+    sent = {"in_outs": in_outs, "generation": generation, "timeout": timeout, "debug": debug}
+    status, body = _posted(url, json.dumps(sent).encode())
+    if status == HTTPStatus.OK:
+        return body["result"], body["metadata"]
+    error = "request" if status == HTTPStatus.UNPROCESSABLE_ENTITY else "sandbox"
+    return every, [{"error": error, "error_message": f"{url} answered with status {status}: {body}"}]
+
+
+def _posted(url: str, body: bytes) -> tuple[int, Any]:
+    """The status of the answer; its JSON if it is a success, else its text."""
+    request = urllib.request.Request(url, body, {"content-type": "application/json"})  # noqa: S310 - the caller's
+    try:
+        with urllib.request.urlopen(request) as answer:  # noqa: S310
+            return answer.status, json.load(answer)
+    except urllib.error.HTTPError as refusal:
+        if refusal.code in (HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED):
+            raise ConnectionError(f"{url} is not a verifier ({refusal}): it ends in /check_correctness") from None
+        return refusal.code, refusal.read().decode("utf-8", "replace")
+    except urllib.error.URLError as error:
+        raise ConnectionError(f"{url}: {error.reason}: is `rollscope serve colossalai` running?") from None
+
+
+def _count(in_outs: object) -> int:
+    inputs = in_outs.get("inputs") if isinstance(in_outs, Mapping) else None
+    if isinstance(inputs, list | tuple):
+        return len(inputs)
+    message = 'in_outs has no list of inputs: give {"inputs": [...], "outputs": [...]}'
+    raise InOutsError(message, KeyError("inputs"))
 
 
 def truncatefn(s: str, length: int = 300) -> str:
