@@ -11,8 +11,6 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Protocol
 
-import msgspec
-
 from evaluator.interop.program_run import run_program, start_sandbox
 from evaluator.model import Limits
 from evaluator.sandbox import FaultError, Outcome, Program, Status
@@ -35,22 +33,8 @@ class SandboxFault(RuntimeError):  # noqa: N818 - a state of the machine, as `Sa
     """The sandbox itself failed twice: this says nothing about the code, so there is no reward."""
 
 
-class Run(msgspec.Struct, frozen=True):
-    """How a script ended; `error` is None if it succeeded."""
-
-    status: Status
-    output: str
-    """Its stdout, at most 16,384 characters."""
-    error: str | None = None
-    """One line such as `NameError: name 'x' is not defined`, at most 8,192 characters."""
-    raised: bool = False
-    """Whether the error is an exception."""
-    out_of_cpu: bool = False
-    """Whether it exceeded the CPU time limit."""
-
-
-async def run(code: str, limits: Limits = LIMITS) -> Run:
-    """Runs a script; waits while all sandboxes are in use.
+async def run(code: str, limits: Limits = LIMITS) -> Outcome:
+    """How a script ended; waits while all sandboxes are in use.
 
     Raises `SandboxUnavailable` if no sandbox starts, `SandboxFault` if it failed twice, `TypeError` if `code` is not
     `str`.
@@ -58,17 +42,26 @@ async def run(code: str, limits: Limits = LIMITS) -> Run:
     if not isinstance(code, str):
         raise TypeError(f"code must be text, not {type(code).__name__}: give a program's source")
     try:
-        outcome = await run_program(Program(code), "", limits)
+        return await run_program(Program(code), "", limits)
     except FaultError as fault:
         raise SandboxFault(f"the sandbox failed: {fault}; run `rollscope doctor`") from fault
+
+
+def output_of(outcome: Outcome) -> str:
+    """A script's stdout, at most 16,384 characters."""
+    return outcome.stdout.text()[:OUTPUT_CHARACTERS]
+
+
+def error_of(outcome: Outcome) -> str | None:
+    """One line such as `NameError: name 'x' is not defined`, at most 8,192 characters; None if it succeeded."""
     error = _error(outcome)
-    return Run(
-        status=outcome.status,
-        output=outcome.stdout.text()[:OUTPUT_CHARACTERS],
-        error=None if error is None else error[:ERROR_CHARACTERS],
-        raised=outcome.status in (Status.RAISED, Status.NOT_LOADED),
-        out_of_cpu=outcome.status is Status.TIME and outcome.cpu_s > limits.cpu_s,
-    )
+    return None if error is None else error[:ERROR_CHARACTERS]
+
+
+def detail_of(outcome: Outcome) -> str:
+    """The error as the original's server has it: Python writes an exception's text to stderr with a newline."""
+    error = error_of(outcome) or ""
+    return f"{error}\n"[:ERROR_CHARACTERS] if outcome.status in (Status.RAISED, Status.NOT_LOADED) else error
 
 
 def _error(outcome: Outcome) -> str | None:
@@ -86,6 +79,7 @@ def _error(outcome: Outcome) -> str | None:
     return f"SystemExit: {outcome.exit_status}" if outcome.exit_status else None
 
 
+# Turns `SystemExit` into an ordinary exception.
 _RUN = """\
 def _run(source, names):
     try:
@@ -123,21 +117,6 @@ def as_observed() -> Iterator[None]:
 
 def is_observed() -> bool:
     return _observed.get()
-
-
-def observed_source(code: str) -> str:
-    """A program that runs the code, with `SystemExit` turned into an ordinary exception."""
-    return f"{_RUN}_run({code!r}, globals())\n"
-
-
-def observed_text(run: Run) -> str:
-    """The original's answer for a run."""
-    if run.error is None:
-        return run.output
-    if run.raised:
-        return f"{run.error}\n"[:ERROR_CHARACTERS]
-    silent = run.out_of_cpu or run.status in (Status.DIED, Status.ANSWERED)
-    return "" if silent else run.error
 
 
 class ResourceSpec(Protocol):
@@ -219,12 +198,15 @@ class PythonSandboxEnv:
         """
         if not self._started:
             raise RuntimeError("the environment is not started: await its start() first")
-        if is_observed() and isinstance(code, str):
-            return observed_text(await run(observed_source(code), self._limits))
-        done = await run(code, self._limits)
-        if done.error is not None:
-            raise CodeError(done.error)
-        return done.output
+        observed = is_observed() and isinstance(code, str)
+        outcome = await run(f"{_RUN}_run({code!r}, globals())\n" if observed else code, self._limits)
+        error = error_of(outcome)
+        if error is None:
+            return output_of(outcome)
+        if not observed:
+            raise CodeError(error)
+        out_of_cpu = outcome.status is Status.TIME and outcome.cpu_s > self._limits.cpu_s
+        return "" if out_of_cpu or outcome.status in (Status.DIED, Status.ANSWERED) else detail_of(outcome)
 
     async def get_status(self) -> str:
         """`running`, or `stopped` before `start` and after `end`."""

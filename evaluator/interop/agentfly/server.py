@@ -18,7 +18,7 @@ from typing import Final
 import msgspec
 
 from evaluator.extras import needs
-from evaluator.interop.agentfly.environment import ERROR_CHARACTERS, LIMITS, Run, SandboxFault, run
+from evaluator.interop.agentfly.environment import LIMITS, SandboxFault, detail_of, error_of, output_of, run
 from evaluator.model import Limits
 from evaluator.sandbox import SandboxUnavailable, Status
 
@@ -47,17 +47,12 @@ def application(limits: Limits = LIMITS) -> Starlette:
 
     async def execute(request: _Request) -> Response:
         try:
-            return _answer(await run(request.code, limits))
+            outcome = await run(request.code, limits)
         except (SandboxFault, SandboxUnavailable) as error:
             return AsciiJSON({"error": str(error)}, 503)
+        if error_of(outcome) is None:
+            return AsciiJSON({"output": output_of(outcome)})
+        return AsciiJSON({"detail": detail_of(outcome)}, 408 if outcome.status is Status.TIME else 400)
 
     exec_route = posted("/exec", _Request, execute, {}, hint='give {"code": "..."}: ')
     return Starlette(routes=[exec_route, Route("/health", health, methods=["GET"])])
-
-
-def _answer(done: Run) -> Response:
-    if done.error is None:
-        return AsciiJSON({"output": done.output})
-    # Python writes an exception's text to stderr with a newline, so it ends with one there.
-    detail = f"{done.error}\n"[:ERROR_CHARACTERS] if done.raised else done.error
-    return AsciiJSON({"detail": detail}, 408 if done.status is Status.TIME else 400)
