@@ -14,7 +14,8 @@ import msgspec
 from evaluator.extras import needs
 from evaluator.workers.interrupts import Stop
 
-with needs("serve", "a server needs starlette"):
+with needs("serve", "a server needs starlette and uvicorn"):
+    from starlette.applications import Starlette
     from starlette.datastructures import Headers
     from starlette.requests import ClientDisconnect, Request
     from starlette.responses import JSONResponse, Response
@@ -46,26 +47,39 @@ class AsciiJSON(JSONResponse):
             return _compact(json.loads(json.dumps(content), parse_constant=lambda _: None))
 
 
-async def health(_request: Request) -> AsciiJSON:
-    """The endpoint that says that a server runs."""
-    return AsciiJSON({"status": "ok"})
+def service(*routes: Route) -> Starlette:
+    """The application with these routes, and `GET /health`, which says that it runs."""
+    return Starlette(routes=[*routes, got("/health", {"status": "ok"})])
+
+
+def got(path: str, content: object) -> Route:
+    """The route of a `GET` whose answer is always the same."""
+
+    async def endpoint(_request: Request) -> AsciiJSON:
+        return AsciiJSON(content)
+
+    return Route(path, endpoint, methods=["GET"])
 
 
 def posted(
     path: str,
     kind: type[Body],
-    answer: Callable[[Body], Coroutine[Any, Any, Response]],
+    answer: Callable[[Body], Coroutine[Any, Any, object]],
     refusals: Mapping[type[Exception], int],
     *,
     hint: str = "",
 ) -> Route:
-    """The route of a `POST` whose body is JSON of that kind. A `ValueError` gets 422, an exception of `refusals` its
-    status; both with the reason in `detail`, which begins with `hint` for a body that can't be read."""
+    """The route of a `POST` whose body is JSON of that kind. `answer` returns records, or a response.
+
+    A `ValueError` gets 422, an exception of `refusals` its status; both with the reason in `detail`, which begins with
+    `hint` for a body that can't be read.
+    """
     statuses: dict[type[Exception], int] = {**refusals, ValueError: 422, RecursionError: 422}
 
     async def endpoint(request: Request) -> Response:
         try:
-            return await until_disconnect(answer(_read(await request.body(), kind, hint)))
+            content = await until_disconnect(answer(_read(await request.body(), kind, hint)))
+            return content if isinstance(content, Response) else AsciiJSON(msgspec.to_builtins(content))
         except tuple(statuses) as error:
             status = next(status for kind, status in statuses.items() if isinstance(error, kind))
             return AsciiJSON({"detail": str(error)}, status)

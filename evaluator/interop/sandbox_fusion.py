@@ -19,25 +19,20 @@ import os
 import secrets
 from collections.abc import Awaitable, Callable
 from pathlib import PurePosixPath
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 import msgspec
 
-from evaluator.extras import needs
 from evaluator.interop import open_instruct
+from evaluator.interop.endpoints import got, posted, require_at_most, service
 from evaluator.interop.program_run import killed_by, return_code, run_program
 from evaluator.model import Limits
 from evaluator.sandbox import Outcome, Program, SandboxUnavailable, Status, Stream
 from evaluator.workers.worker import FAULTS
 
-with needs("serve", "a server needs starlette and uvicorn"):
+if TYPE_CHECKING:
     from starlette.applications import Starlette
-    from starlette.requests import Request as HttpRequest
-    from starlette.responses import Response
     from starlette.routing import Route
-
-    from evaluator.interop.endpoints import AsciiJSON, health, posted, require_at_most
-
 
 LONGEST: Final = 256.0
 """MiB, the largest request."""
@@ -136,7 +131,7 @@ def application(limits: Limits = LIMITS, max_timeout_s: float = MAX_TIMEOUT_S) -
     slots = asyncio.Semaphore(len(os.sched_getaffinity(0)))
     """Leave to use a sandbox."""
 
-    async def run_code(request: Request) -> Response:
+    async def run_code(request: Request) -> Answer:
         _require("run_timeout", request.run_timeout, max_timeout_s)
         wait_s = max(request.compile_timeout, _LEAST_WAIT_S)
         try:
@@ -147,41 +142,30 @@ def application(limits: Limits = LIMITS, max_timeout_s: float = MAX_TIMEOUT_S) -
                 f"no sandbox was free within {wait_s:g} s (see compile_timeout): send it again, or fewer at once"
             ) from None
         try:
-            return _encoded(await run(request, limits))
+            return await run(request, limits)
         finally:
             slots.release()
 
     def graded(path: str, results: Results) -> Route:
-        async def grade(request: open_instruct.Request) -> Response:
+        async def grade(request: open_instruct.Request) -> open_instruct.Results:
             _require("max_execution_time", request.max_execution_time, max_timeout_s)
             async with slots:
-                return _encoded(await results(request, limits))
+                return await results(request, limits)
 
         return posted(path, open_instruct.Request, grade, {open_instruct.UngradedError: 503, SandboxUnavailable: 503})
 
-    return Starlette(
-        routes=[
-            posted("/run_code", Request, run_code, {BusyError: 504}),
-            graded("/test_program", open_instruct.results_of_asserts),
-            graded("/test_program_stdio", open_instruct.results_of_stdio),
-            Route("/v1/ping", _ping, methods=["GET"]),
-            Route("/health", health, methods=["GET"]),
-        ]
+    return service(
+        posted("/run_code", Request, run_code, {BusyError: 504}),
+        graded("/test_program", open_instruct.results_of_asserts),
+        graded("/test_program_stdio", open_instruct.results_of_stdio),
+        got("/v1/ping", "pong"),
     )
-
-
-async def _ping(_request: HttpRequest) -> Response:
-    return AsciiJSON("pong")
 
 
 def _require(name: str, seconds: float, most: float) -> None:
     if not seconds > 0:
         raise ValueError(f"{name} is {seconds:g}: give seconds above 0")
     require_at_most(name, seconds, most)
-
-
-def _encoded(answer: msgspec.Struct) -> Response:
-    return AsciiJSON(msgspec.to_builtins(answer))
 
 
 async def run(request: Request, limits: Limits) -> Answer:

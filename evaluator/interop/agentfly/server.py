@@ -13,22 +13,17 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from evaluator.extras import needs
 from evaluator.interop.agentfly.environment import LIMITS, SandboxFault, detail_of, error_of, output_of, run
+from evaluator.interop.endpoints import AsciiJSON, posted, service
 from evaluator.model import Limits
 from evaluator.sandbox import SandboxUnavailable, Status
 
-with needs("serve", "a server needs starlette and uvicorn"):
+if TYPE_CHECKING:
     from starlette.applications import Starlette
-    from starlette.responses import Response
-    from starlette.routing import Route
-
-    from evaluator.interop.endpoints import AsciiJSON, health, posted
-
 
 LONGEST: Final = 8.0
 """MiB, the largest request."""
@@ -45,7 +40,7 @@ def application(limits: Limits = LIMITS) -> Starlette:
     `evaluator.interop.http_server.serve(application(), listener, host, longest=LONGEST)`.
     """
 
-    async def execute(request: _Request) -> Response:
+    async def execute(request: _Request) -> AsciiJSON:
         try:
             outcome = await run(request.code, limits)
         except (SandboxFault, SandboxUnavailable) as error:
@@ -54,5 +49,4 @@ def application(limits: Limits = LIMITS) -> Starlette:
             return AsciiJSON({"output": output_of(outcome)})
         return AsciiJSON({"detail": detail_of(outcome)}, 408 if outcome.status is Status.TIME else 400)
 
-    exec_route = posted("/exec", _Request, execute, {}, hint='give {"code": "..."}: ')
-    return Starlette(routes=[exec_route, Route("/health", health, methods=["GET"])])
+    return service(posted("/exec", _Request, execute, {}, hint='give {"code": "..."}: '))

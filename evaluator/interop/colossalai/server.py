@@ -9,21 +9,17 @@ on every server.
 from __future__ import annotations
 
 from functools import partial
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from evaluator.extras import needs
 from evaluator.interop.colossalai.testing_util import report_of
+from evaluator.interop.endpoints import AsciiJSON, in_thread, posted, require_at_most, service
 from evaluator.model import JsonValue
 from evaluator.sandbox import SandboxUnavailable
 
-with needs("serve", "a server needs starlette and uvicorn"):
+if TYPE_CHECKING:
     from starlette.applications import Starlette
-    from starlette.routing import Route
-
-    from evaluator.interop.endpoints import AsciiJSON, health, in_thread, posted, require_at_most
-
 
 LONGEST: Final = 256.0
 """MiB, the largest request."""
@@ -49,7 +45,9 @@ def application(max_timeout_s: float = MAX_TIMEOUT_S) -> Starlette:
     """
 
     async def check(body: Body) -> AsciiJSON:
-        _require_lists(body)
+        inputs, outputs = body.in_outs.get("inputs"), body.in_outs.get("outputs")
+        if not isinstance(inputs, list) or not isinstance(outputs, list) or len(outputs) < len(inputs):
+            raise ValueError("in_outs must have two lists, inputs and outputs, with an output for each input")
         require_at_most("timeout", body.timeout, max_timeout_s)
         job = partial(report_of, body.in_outs, body.generation, body.timeout or max_timeout_s, run_all=False)
         report = await in_thread(None, job)
@@ -57,11 +55,4 @@ def application(max_timeout_s: float = MAX_TIMEOUT_S) -> Starlette:
             return AsciiJSON({"detail": f"the sandbox failed: {report.error_info['error_message']}"}, 503)
         return AsciiJSON({"result": [int(code) for code in report.results], "metadata": [report.error_info]})
 
-    checked = posted("/check_correctness", Body, check, {SandboxUnavailable: 503})
-    return Starlette(routes=[checked, Route("/health", health, methods=["GET"])])
-
-
-def _require_lists(body: Body) -> None:
-    inputs, outputs = body.in_outs.get("inputs"), body.in_outs.get("outputs")
-    if not isinstance(inputs, list) or not isinstance(outputs, list) or len(outputs) < len(inputs):
-        raise ValueError("in_outs must have two lists, inputs and outputs, with an output for each input")
+    return service(posted("/check_correctness", Body, check, {SandboxUnavailable: 503}))
