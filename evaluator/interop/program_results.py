@@ -6,12 +6,15 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Final, NamedTuple, Unpack
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import Any, Final, NamedTuple, TypeVar, Unpack
 
 from evaluator.model import Grade, Kind, Limits, RecordError, Rollout, Task, Verdict, limits_from
 from evaluator.options import Given, Options, options_of
 from evaluator.workers.single import agrade_together, grade_together
+
+Key = TypeVar("Key", bound=Hashable)
 
 
 class Result(NamedTuple):
@@ -34,10 +37,20 @@ def task_or_problem(read: Callable[..., Task], *given: Any) -> Task | str:
         return str(error)
 
 
-def results_of(programs: Programs, timeout: float) -> list[Result]:
-    """The result of each program, in order. `timeout`: seconds for a program with all its tests. See `grades_of`."""
+def evaluated(
+    tasks: Mapping[Key, Task | str], samples: Sequence[tuple[Key, str]], timeout: float, ks: Iterable[int]
+) -> tuple[list[Result], dict[str, float]]:
+    """The result of each sample, a program with the key of its task, and `mean_pass_at_k`.
+
+    `tasks`: or why there is none. `timeout`: seconds for a program with all its tests. See `grades_of`.
+    """
     limits = Limits(wall_s=timeout, cpu_s=timeout, total_s=timeout)
-    return [result_of(grade) for grade in grades_of(programs, limits, Kind.FULL)]
+    grades = grades_of([(tasks[key], program) for key, program in samples], limits, Kind.FULL)
+    results = [result_of(grade) for grade in grades]
+    passed: defaultdict[Key, list[bool | None]] = defaultdict(list)
+    for (key, _), result in zip(samples, results, strict=True):
+        passed[key].append(result.passed)
+    return results, mean_pass_at_k(passed.values(), ks)
 
 
 def grades_of(programs: Programs, limits: Limits, kind: Kind | None = None) -> list[Grade]:
@@ -70,10 +83,7 @@ async def agraded(programs: Programs, options: Options) -> list[Grade]:
     return _in_order(programs, dict(zip(pairs, await agrade_together(list(pairs.values()), options), strict=True)))
 
 
-_Key = tuple[int, str]
-
-
-def _pairs(programs: Programs, kind: Kind | None) -> dict[_Key, tuple[Task, Rollout]]:
+def _pairs(programs: Programs, kind: Kind | None) -> dict[tuple[int, str], tuple[Task, Rollout]]:
     """What is to be graded, by its task and text."""
     return {
         (id(task), text): (task, Rollout(task_id=task.task_id, completion=text, kind=kind))
@@ -82,7 +92,7 @@ def _pairs(programs: Programs, kind: Kind | None) -> dict[_Key, tuple[Task, Roll
     }
 
 
-def _in_order(programs: Programs, found: Mapping[_Key, Grade]) -> list[Grade]:
+def _in_order(programs: Programs, found: Mapping[tuple[int, str], Grade]) -> list[Grade]:
     return [found[id(task), text] if isinstance(task, Task) else ungraded(task) for task, text in programs]
 
 
