@@ -1,9 +1,9 @@
-"""SandboxFusion over HTTP, and open-instruct's code API.
+"""SandboxFusion over HTTP, and open-instruct's code API (its `open_instruct/code_utils`); neither is imported.
 
 | request | answer |
 |---|---|
 | `POST /run_code` | 200, also for a program that fails: see `Answer`; 504 if no sandbox was free in time |
-| `POST /test_program`, `POST /test_program_stdio` | 200 `{"results", "runtimes"}`: see `open_instruct.Results` |
+| `POST /test_program`, `POST /test_program_stdio` | 200 `{"results", "runtimes"}`: see `TestedProgram` |
 | | 503 `{"detail"}` if the sandbox failed, so that nobody takes it for a failed program |
 | `GET /v1/ping`, `GET /health` | 200 |
 
@@ -17,17 +17,24 @@ import base64
 import binascii
 import os
 import secrets
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence, Set
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final, Literal
 
 import msgspec
 
-from evaluator.interop import open_instruct
+from evaluator import syntax
+from evaluator.formats.json_text import JsonError, decode_json
+from evaluator.formats.tests_alone import task_of_code
+from evaluator.given_tests import stdin_input
+from evaluator.import_headers import LIVECODEBENCH
 from evaluator.interop.endpoints import got, posted, require_at_most, service
+from evaluator.interop.program_results import SHARE
 from evaluator.interop.program_run import killed_by, return_code, run_program
-from evaluator.model import Limits
+from evaluator.model import Grade, JsonValue, Kind, Limits, Mode, RecordError, Rollout, Task, TestCase, Verdict
+from evaluator.options import Options
 from evaluator.sandbox import Outcome, Program, SandboxUnavailable, Status, Stream
+from evaluator.workers.single import agrade_together
 from evaluator.workers.worker import FAULTS
 
 if TYPE_CHECKING:
@@ -72,7 +79,10 @@ _SECOND_RUN_S: Final = 8.0
 """The most that a second run may add, if the machine was too busy for the first: verl waits 10 s more than a run."""
 _MOST_MB: Final = 10**9
 
-Results = Callable[[open_instruct.Request, Limits], Awaitable[open_instruct.Results]]
+_FAILED_S: Final = -1.0
+_SLACK_S: Final = 5.0
+_ID: Final = "program"
+_SHOWN: Final = 100
 
 
 class Request(msgspec.Struct):
@@ -116,6 +126,27 @@ class Answer(msgspec.Struct):
     files: dict[str, str] = msgspec.field(default_factory=dict)
 
 
+class ProgramTests(msgspec.Struct):
+    """A request. Unknown fields are ignored."""
+
+    program: str
+    tests: JsonValue
+    """A list, or its JSON text: of asserts, or of `{input, output}`."""
+    max_execution_time: float = 1.0
+    """Seconds per test."""
+
+
+class TestedProgram(msgspec.Struct):
+    """Per test: 1 or 0, and the seconds that it took, -1.0 if it failed."""
+
+    results: list[int]
+    runtimes: list[float]
+
+
+class UngradedError(RuntimeError):
+    """The sandbox failed: there are no results."""
+
+
 class BusyError(Exception):
     """No sandbox was free in time."""
 
@@ -146,18 +177,18 @@ def application(limits: Limits = LIMITS, max_timeout_s: float = MAX_TIMEOUT_S) -
         finally:
             slots.release()
 
-    def graded(path: str, results: Results) -> Route:
-        async def grade(request: open_instruct.Request) -> open_instruct.Results:
+    def graded(path: str, results: Callable[[ProgramTests, Limits], Awaitable[TestedProgram]]) -> Route:
+        async def grade(request: ProgramTests) -> TestedProgram:
             _require("max_execution_time", request.max_execution_time, max_timeout_s)
             async with slots:
                 return await results(request, limits)
 
-        return posted(path, open_instruct.Request, grade, {open_instruct.UngradedError: 503, SandboxUnavailable: 503})
+        return posted(path, ProgramTests, grade, {UngradedError: 503, SandboxUnavailable: 503})
 
     return service(
         posted("/run_code", Request, run_code, {BusyError: 504}),
-        graded("/test_program", open_instruct.results_of_asserts),
-        graded("/test_program_stdio", open_instruct.results_of_stdio),
+        graded("/test_program", results_of_asserts),
+        graded("/test_program_stdio", results_of_stdio),
         got("/v1/ping", "pong"),
     )
 
@@ -244,3 +275,109 @@ def _stderr(outcome: Outcome) -> str:
         places = [f'  File "main.py", line {frame.line}\n    {frame.text}\n' for frame in outcome.failure.frames[-1:]]
         return "".join(places) + f"{outcome.failure.type}: {outcome.failure.message}\n"
     return text if outcome.status is Status.TIME else text + killed_by(outcome)
+
+
+# --- open-instruct
+
+
+async def results_of_asserts(request: ProgramTests, limits: Limits) -> TestedProgram:
+    """Runs asserts, each as if it were the only one. `limits`: of what the request does not set.
+
+    Raises `RecordError` for tests that can't be read, `UngradedError`, `SandboxUnavailable`.
+
+        request = ProgramTests("def add(a, b): return a + b", ["assert add(1, 2) == 3"])
+        (await results_of_asserts(request, Limits())).results  # [1]
+    """
+    tests = [_statement(number, test) for number, test in enumerate(_listed(request.tests))]
+    if syntax.tree_of(request.program) is None:
+        return TestedProgram([0] * len(tests), [_FAILED_S] * len(tests))
+
+    def task(chosen: Sequence[int]) -> Task:
+        return task_of_code("\n".join(tests[number] for number in chosen), _ID)
+
+    # Another verdict may be due to what an earlier assert left behind, or to another one's missing function.
+    return await _results(request, limits, len(tests), task, {Verdict.PASSED, Verdict.TIME_LIMIT})
+
+
+async def results_of_stdio(request: ProgramTests, limits: Limits) -> TestedProgram:
+    """Runs a program on inputs and compares what it prints as LiveCodeBench does. As `results_of_asserts` otherwise."""
+    cases = [_case(number, test) for number, test in enumerate(_listed(request.tests))]
+
+    def task(chosen: Sequence[int]) -> Task:
+        some = tuple(msgspec.structs.replace(cases[number], index=index) for index, number in enumerate(chosen))
+        return Task(task_id=_ID, mode=Mode.STDIN, cases=some, preamble=LIVECODEBENCH, checker="livecodebench")
+
+    return await _results(request, limits, len(cases), task, set(Verdict) - {Verdict.NOT_RUN})
+
+
+async def _results(
+    request: ProgramTests, limits: Limits, count: int, task: Callable[[Sequence[int]], Task], final: Set[Verdict]
+) -> TestedProgram:
+    """Grades all tests together, and those without a final verdict once more, each apart.
+
+    `task`: makes a task of the tests with these numbers.
+    """
+    if not count:
+        return TestedProgram([], [])
+    [together] = await _grades(request, limits, [task(range(count))], count)
+    found: dict[int, tuple[bool, float]] = {}
+    if together.reward is not None and len(together.cases) == count:
+        found = {
+            number: (case.verdict is Verdict.PASSED, case.wall_s or 0.0)
+            for number, case in enumerate(together.cases)
+            if case.verdict in final
+        }
+    others = [number for number in range(count) if number not in found]
+    apart = await _grades(request, limits, [task([each]) for each in others], 1) if count > 1 else [together]
+    for number, grade in zip(others, apart, strict=False):
+        if grade.verdict is Verdict.UNKNOWN:
+            raise RecordError(f"tests[{number}] can't be graded: {grade.error_message}")
+        if grade.reward is None:
+            raise UngradedError(f"the sandbox failed, and the program may be right: {grade.error_message}")
+        found[number] = (grade.passed, sum(case.wall_s or 0.0 for case in grade.cases))
+    return TestedProgram(
+        [int(found[number][0]) for number in range(count)],
+        [found[number][1] if found[number][0] else _FAILED_S for number in range(count)],
+    )
+
+
+async def _grades(request: ProgramTests, limits: Limits, tasks: Sequence[Task], count: int) -> list[Grade]:
+    """`count`: how many tests each task has."""
+    seconds = request.max_execution_time
+    limits = msgspec.structs.replace(limits, wall_s=seconds, cpu_s=seconds, total_s=seconds * count + _SLACK_S)
+    # The reward only says that later tests count after a failure.
+    options = Options(limits=limits, grader=SHARE, disagreement="fail")
+    rollout = Rollout(task_id=_ID, completion=request.program, kind=Kind.FULL)
+    return await agrade_together([(task, rollout) for task in tasks], options)
+
+
+def _listed(tests: JsonValue) -> list[JsonValue]:
+    if isinstance(tests, str) and tests:
+        try:
+            tests = decode_json(tests)
+        except JsonError as error:
+            raise RecordError(
+                f"tests is text that is {error}; packed tests, which are pickles, are never loaded"
+            ) from None
+    if not tests:
+        return []
+    if not isinstance(tests, list):
+        raise RecordError(f"tests must be a list, not {type(tests).__name__}")
+    return tests
+
+
+def _statement(number: int, test: JsonValue) -> str:
+    if not isinstance(test, str) or not test.strip():
+        raise RecordError(f"tests[{number}] must be an assert, such as 'assert add(1, 2) == 3'")
+    if syntax.tree_of(test.strip()) is None:
+        raise RecordError(f"tests[{number}] is not valid Python: {test.strip()[:_SHOWN]!r}")
+    return test.strip()
+
+
+def _case(number: int, test: JsonValue) -> TestCase:
+    given, expected = (test.get("input"), test.get("output")) if isinstance(test, Mapping) else (None, None)
+    if not isinstance(given, str) or not isinstance(expected, str):
+        raise RecordError(
+            f'tests[{number}] must have an input and an output that are text: {{"input": "1", "output": "2"}}'
+        )
+    return TestCase(number, stdin_input(given), expected)

@@ -6,7 +6,6 @@ What differs, with and without `strict_compat()`: docs/colossalai.md.
 """
 
 from evaluator.graders.colossalai_testing.run import InOutsError
-from evaluator.interop.colossalai.guard import reliability_guard
 from evaluator.interop.colossalai.testing_util import (
     CODE_TYPE,
     Capturing,
@@ -15,6 +14,7 @@ from evaluator.interop.colossalai.testing_util import (
     check_correctness_code_api,
     clean_traceback,
     custom_compare_,
+    reliability_guard,
     run_test,
     strict_compat,
     stripped_string_compare,
