@@ -69,7 +69,9 @@ class HumanEvalEvaluator(Evaluator):
         rows = {str(row["task_id"]): row for row in test_set}
         tasks = {task_id: task_or_problem(humaneval.read_task, rows[task_id]) for task_id in dict.fromkeys(references)}
         samples = [
-            (task_id, text) for task_id, given in zip(references, predictions, strict=True) for text in _listed(given)
+            (task_id, text)
+            for task_id, given in zip(references, predictions, strict=True)
+            for text in ([given] if isinstance(given, str) else given)
         ]
         prompts = [rows[task_id]["prompt"] for task_id, _ in samples]
         programs = [(task_id, prompt + text) for (task_id, text), prompt in zip(samples, prompts, strict=True)]
@@ -173,10 +175,6 @@ def _detail(grade: Grade) -> Score:
 
 def _passed(grade: Grade) -> bool | None:
     return None if grade.reward is None else grade.passed
-
-
-def _listed(given: str | list[str]) -> list[str]:
-    return [given] if isinstance(given, str) else given
 
 
 def _per_cent(passed: int, total: int) -> float:

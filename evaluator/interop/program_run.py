@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Final, TypeVar
+from typing import Final
 
 from evaluator.graders.bench import Bench
 from evaluator.graders.cases.loop import attempt
@@ -12,8 +11,6 @@ from evaluator.options import Options
 from evaluator.sandbox import FaultError, Outcome, Program, Status
 from evaluator.workers.pool import pool_for
 
-Result = TypeVar("Result")
-
 LIMITS: Final = {Status.TIME: "time", Status.MEMORY: "memory", Status.OUTPUT: "output"}
 """The limits that end a program, in a word."""
 _KILLED: Final = -9
@@ -21,27 +18,15 @@ _KILLED: Final = -9
 
 async def run_program(program: Program, stdin: str, limits: Limits) -> Outcome:
     """How it ended. When it is cancelled, its sandbox is killed. Raises `FaultError`, `SandboxUnavailable`."""
-    return await _in_worker(Options(limits=limits), _run, program, stdin)
-
-
-async def start_sandbox() -> None:
-    """Starts a worker, so that callers fail early. Raises `SandboxUnavailable`."""
-    await _in_worker(Options(), _nothing)
-
-
-async def _in_worker(options: Options, function: Callable[..., Result], *arguments: object) -> Result:
     import asyncio  # a third of what importing this package would cost
 
-    call = pool_for("local", None, options).call(function, arguments, options)
+    options = Options(limits=limits)
+    call = pool_for("local", None, options).call(_run, (program, stdin), options)
     try:
         return await asyncio.wrap_future(call.future)
     except asyncio.CancelledError:
         call.abort()
         raise
-
-
-def _nothing(bench: Bench) -> None:
-    """Does nothing: that a worker calls it shows that it has a sandbox."""
 
 
 def return_code(outcome: Outcome) -> int:

@@ -106,36 +106,35 @@ class CodeReward:
                     f"column {name!r} has {len(columns[name])} values for {count} completions: give one per completion"
                 )
         known: dict[bytes | int, Task | str] = {}
-        rows = zip(*(columns[name] for name in names), strict=True)
-        tasks = [self._task(number, values, names, known) for number, values in enumerate(rows)]
-        given = zip(tasks, completions, strict=True)
-        return [None if task is None else (task, _text(completion)) for task, completion in given]
-
-    def _task(
-        self, number: int, values: Sequence[JsonValue], names: Sequence[str], known: dict[bytes | int, Task | str]
-    ) -> Task | str | None:
-        """`values`: what the row has in the columns `names`. `known`: the tasks of earlier rows by their tests."""
-        given = next((value for value in values if _may_be_tests(value)), None)
-        if given is None:
-            found = next((value for value in values if value is not None), None)
-            _warn_once(
-                "no tests",
-                f"completion {number} has no reward from {self.__name__}: its row has no tests in {', '.join(names)} "
-                f"({brief(found)}); later rows without tests get no reward and no warning",
-            )
-            return None
-        key = _key(given, number)
-        if key not in known:
-            try:
-                known[key] = task_from(given, str(number))
-            except RecordError as error:
+        rows: list[_Row | None] = []
+        for number, completion in enumerate(completions):
+            values = [columns[name][number] for name in names]
+            tests = next(filter(_may_be_tests, values), None)
+            if tests is None:
+                found = brief(next((value for value in values if value is not None), None))
                 _warn_once(
-                    "unreadable",
-                    f"completion {number} has no reward from {self.__name__}: {error}; later rows that can't be read "
-                    f"get no reward and no warning: the metric {self.__name__}/ungraded counts them",
+                    "no tests",
+                    f"completion {number} has no reward from {self.__name__}: its row has no tests in "
+                    f"{', '.join(names)} ({found}); later rows without tests get no reward and no warning",
                 )
-                known[key] = str(error)
-        return known[key]
+                rows.append(None)
+                continue
+            key = _key(tests, number)
+            if key not in known:
+                known[key] = self._task(tests, number)
+            rows.append((known[key], _text(completion)))
+        return rows
+
+    def _task(self, tests: JsonValue, number: int) -> Task | str:
+        try:
+            return task_from(tests, str(number))
+        except RecordError as error:
+            _warn_once(
+                "unreadable",
+                f"completion {number} has no reward from {self.__name__}: {error}; later rows that can't be read "
+                f"get no reward and no warning: the metric {self.__name__}/ungraded counts them",
+            )
+            return str(error)
 
     def _rewards(
         self,

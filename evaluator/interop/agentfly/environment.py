@@ -5,15 +5,17 @@ A script runs like `python script.py` with empty stdin.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Protocol
 
-from evaluator.interop.program_run import run_program, start_sandbox
+from evaluator.interop.program_run import run_program
 from evaluator.model import Limits
 from evaluator.sandbox import FaultError, Outcome, Program, Status
+from evaluator.workers.single import warm_up
 
 LIMITS = Limits(wall_s=10, cpu_s=8, total_s=18, memory_mb=1024)
 """AgentFly's. On a busy machine a script may run twice: both runs end before AgentFly's client gives up (20 s)."""
@@ -182,7 +184,7 @@ class PythonSandboxEnv:
 
     async def start(self) -> None:
         """Starts a sandbox. Raises `SandboxUnavailable`."""
-        await start_sandbox()
+        await asyncio.to_thread(warm_up)
         self._started = True
 
     async def reset(self, *_: object, **__: object) -> str:
