@@ -179,19 +179,15 @@ def _is_crowd(expected: Any, actual: Any) -> bool:
 
 
 def _sequence(expected: Any, actual: Any) -> _Pairs:
-    wanted, got = len(expected), len(actual)
     pairs = zip(count(), _items(expected), _items(actual), strict=False)
-    if wanted == got:
-        return pairs
-    return chain(pairs, _length_fault(expected, actual))
+    return pairs if len(expected) == len(actual) else chain(pairs, _length_fault(expected, actual))
 
 
 def _length_fault(expected: Any, actual: Any) -> _Pairs:
     """A generator, so that it is made only when the walk gets here, after the items that both have."""
     wanted, got = len(expected), len(actual)
-    at = min(wanted, got)
-    what = f"missing {brief(expected[at])}" if wanted > got else f"{brief(actual[at])} is not expected"
-    yield at, _Fault(f"length {wanted:,} expected, got {got:,}: {what}"), None
+    what = f"missing {brief(expected[got])}" if wanted > got else f"{brief(actual[wanted])} is not expected"
+    yield min(wanted, got), _Fault(f"length {wanted:,} expected, got {got:,}: {what}"), None
 
 
 def _items(sequence: Any) -> Iterator[object]:
@@ -229,9 +225,5 @@ def _difference(steps: list[object], text: str) -> Difference:
 
 
 def _path(steps: list[object]) -> str:
-    if len(steps) > _PATH_LIMIT:
-        steps = [*steps[: _PATH_LIMIT // 2], ..., *steps[-_PATH_LIMIT // 2 :]]
-    path = "".join("..." if step is ... else f"[{brief(step, 40)}]" for step in steps)
-    if len(path) <= _PATH_LIMIT:
-        return path
-    return f"{path[: _PATH_LIMIT // 2]}...{path[-_PATH_LIMIT // 2 :]}"
+    path = "".join(f"[{brief(step, 40)}]" for step in steps)
+    return path if len(path) <= _PATH_LIMIT else f"{path[: _PATH_LIMIT // 2]}...{path[-_PATH_LIMIT // 2 :]}"

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Protocol
 
 from evaluator.interop.program_run import run_program
 from evaluator.model import Limits
@@ -121,22 +120,12 @@ def is_observed() -> bool:
     return _observed.get()
 
 
-class ResourceSpec(Protocol):
-    """The fields that Rollscope reads; AgentFly's own specs have them."""
-
-    @property
-    def category(self) -> str: ...
-
-    @property
-    def image(self) -> str | None: ...
-
-    @property
-    def max_global_num(self) -> int | None: ...
-
-
 @dataclass(frozen=True, kw_only=True)
 class ContainerResourceSpec:
-    """The kind of a resource, and how many may exist. The container's fields are for AgentFly's engine alone."""
+    """The kind of a resource, and how many may exist; AgentFly's own specs will do too.
+
+    Rollscope reads `category`, `image` and `max_global_num`. The other fields are for AgentFly's engine alone.
+    """
 
     category: str
     image: str | None = None
@@ -170,7 +159,7 @@ class PythonSandboxEnv:
     """Runs scripts, each in a new process: they share nothing. See the example of `Context`, which acquires one."""
 
     def __init__(
-        self, resource_id: str = "python", spec: ResourceSpec = PythonSandboxSpec, *, limits: Limits = LIMITS
+        self, resource_id: str = "python", spec: ContainerResourceSpec = PythonSandboxSpec, *, limits: Limits = LIMITS
     ) -> None:
         """`resource_id` and `spec` are kept for the engine. `limits`: of one script; 10 s wall, 8 s CPU, 1 GiB."""
         self.resource_id = resource_id

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future
 from typing import Any, Literal, Protocol
 
-from evaluator.interop.agentfly.environment import PythonSandboxEnv, ResourceSpec
+from evaluator.interop.agentfly.environment import ContainerResourceSpec, PythonSandboxEnv
 
 _NOT_HERE = ("ray", "aws", "k8s")
 
@@ -30,7 +30,7 @@ class Resource(Protocol):
     async def end(self) -> None: ...
 
 
-Factory = Callable[[str, ResourceSpec], Resource]
+Factory = Callable[[str, ContainerResourceSpec], Resource]
 """Makes a resource, not yet started, from its id and spec."""
 
 
@@ -103,7 +103,7 @@ class ResourceEngine:
     async def acquire(
         self,
         id: str,  # noqa: A002 - AgentFly's name
-        spec: ResourceSpec,
+        spec: ContainerResourceSpec,
         backend: str = "local",
         timeout: float | None = 600.0,
     ) -> Resource:
@@ -163,7 +163,7 @@ class ResourceEngine:
         if lease is not None:
             await self._end(lease)
 
-    def _key(self, spec: ResourceSpec, backend: str) -> str:
+    def _key(self, spec: ContainerResourceSpec, backend: str) -> str:
         if backend in _NOT_HERE:
             raise NotImplementedError(f"Rollscope does not have AgentFly's backend {backend!r}: give 'local'")
         if backend != "local":
@@ -173,7 +173,7 @@ class ResourceEngine:
             raise ValueError(f"category {spec.category!r} can't be started here: give a spec of {known}")
         return f"{spec.category}:{spec.image or 'default'}|{backend}"
 
-    def _lease(self, name: str, key: str, spec: ResourceSpec) -> tuple[_Lease, _Ticket | None]:
+    def _lease(self, name: str, key: str, spec: ContainerResourceSpec) -> tuple[_Lease, _Ticket | None]:
         """The lease of an id; a new one has a ticket."""
         lease = self._leases.get(name)
         if lease is None:
@@ -183,7 +183,7 @@ class ResourceEngine:
             raise ValueError(f"{name!r} is already the id of {lease.key}: give {key} an id of its own (id=...)")
         return lease, None
 
-    async def _filled(self, name: str, lease: _Lease, ticket: _Ticket, spec: ResourceSpec) -> Resource:
+    async def _filled(self, name: str, lease: _Lease, ticket: _Ticket, spec: ContainerResourceSpec) -> Resource:
         """The resource of a new lease. If there is none in the end, what the ticket was given goes to the next."""
         try:
             resource = ticket.result() if ticket.done() else await asyncio.wrap_future(ticket)
@@ -267,7 +267,7 @@ class Context:
     async def acquire_resource(
         self,
         id: str | None = None,  # noqa: A002 - AgentFly's name
-        spec: ResourceSpec | None = None,
+        spec: ContainerResourceSpec | None = None,
         scope: Scope = "rollout",
         backend: str | None = None,
         timeout: float | None = 600.0,
