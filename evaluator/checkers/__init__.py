@@ -24,9 +24,9 @@ from inspect import signature
 from types import ModuleType
 from typing import Any, Literal, cast
 
-from evaluator.checkers._families import why_no_data
 from evaluator.checkers._rendering import brief, message, render, shortened
 from evaluator.checkers._text import common_prefix
+from evaluator.checkers._values import why_no_data
 from evaluator.model import Difference
 from evaluator.package_modules import public_modules
 

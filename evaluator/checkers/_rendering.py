@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 from typing import Any
 
-from evaluator.checkers._families import Family, family_of
+from evaluator.checkers._values import Family, family_of
 from evaluator.model import Opaque
 
 RENDER_LIMIT = 16 * 1024

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, count
 from typing import Any, NamedTuple
 
-from evaluator.checkers._families import Family, family_of, holds_opaque, native_equal, why_no_data
 from evaluator.checkers._rendering import BRIEF_LIMIT, brief, first_of, message
 from evaluator.checkers._text import common_prefix, excerpt
+from evaluator.checkers._values import Family, family_of, holds_opaque, native_equal, why_no_data
 from evaluator.model import Difference
 
 MAX_DEPTH = 10_000

@@ -23,9 +23,9 @@ from collections.abc import Callable
 from decimal import Decimal
 
 from evaluator.checkers import Checker, floats, python, value
-from evaluator.checkers._multiset import size
 from evaluator.checkers._rendering import brief, message
 from evaluator.checkers._text import Spot, compare_lines, excerpt
+from evaluator.checkers._values import size
 from evaluator.model import Difference
 
 _TOLERANCE = Decimal("1e-6")

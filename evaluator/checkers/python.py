@@ -3,7 +3,7 @@
 `(1, 2) != [1, 2]`, `True == 1 == 1.0`, `Counter(a=1) == {'a': 1}`, `{1} == frozenset({1})`, a namedtuple equals the
 tuple of its fields, the order of two `OrderedDict` counts, a missing key of two `Counter` is 0, `bytes` equal
 `bytearray`, NaN equals nothing. What is not data (`evaluator.model.Opaque`, and any type that is not listed in
-`_families`) equals nothing, not even itself.
+`_values`) equals nothing, not even itself.
 """
 
 from __future__ import annotations

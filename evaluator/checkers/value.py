@@ -21,8 +21,7 @@ import math
 from decimal import Decimal
 from typing import Any
 
-from evaluator.checkers._families import NUMBERS, native_equal
-from evaluator.checkers._multiset import canonical, pair_by, unpaired
+from evaluator.checkers._values import NUMBERS, canonical, native_equal, pair_by, unpaired
 from evaluator.checkers._walk import Equal, Keys, Rules, Walk
 from evaluator.model import Difference
 

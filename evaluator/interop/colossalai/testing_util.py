@@ -175,13 +175,10 @@ def check_correctness(
     every: list[Code] = [-1] * _count(in_outs)
     try:
         report = report_of(in_outs, generation, timeout, run_all=False)
-    except SandboxUnavailable:
-        raise  # no completion causes this
-    except InOutsError:
-        return every, [{}]
-    except Exception:
-        if not _strict.get():
-            raise  # a bad time-out, which no completion causes either
+    except Exception as error:
+        # No completion causes a missing sandbox or a bad time-out.
+        if isinstance(error, SandboxUnavailable) or not (_strict.get() or isinstance(error, InOutsError)):
+            raise
         return every, [{}]
     if report.died and _strict.get():
         return every, []
