@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import ipaddress
 import re
 import signal
@@ -73,12 +74,9 @@ def listen(host: str, port: int) -> socket.socket:
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         bound.bind((host, port))
         bound.listen(_BACKLOG)
-    except socket.gaierror:
-        bound.close()
-        raise AddressError(f"--host {host}: not an address of this machine") from None
     except OSError as error:
         bound.close()
-        if error.errno in (99, 22):  # EADDRNOTAVAIL, EINVAL
+        if isinstance(error, socket.gaierror) or error.errno in (errno.EADDRNOTAVAIL, errno.EINVAL):
             raise AddressError(f"--host {host}: not an address of this machine") from None
         reason = (error.strerror or str(error)).lower()
         raise AddressError(f"can't listen on port {port} of {host} ({reason}): give another --port, or 0") from None
