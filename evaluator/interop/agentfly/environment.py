@@ -22,12 +22,12 @@ LIMITS = Limits(wall_s=10, cpu_s=8, total_s=18, memory_mb=1024)
 OUTPUT_CHARACTERS = 16_384
 ERROR_CHARACTERS = 8_192
 
-TIMED_OUT = "Execution timed out"
 _TEXTS = {
-    Status.TIME: TIMED_OUT,
+    Status.TIME: "Execution timed out",
     Status.MEMORY: "Memory limit exceeded",
     Status.OUTPUT: "Output limit exceeded",
 }
+_PREFIXES = {Status.REJECTED: "Rejected", Status.DIED: "Killed"}
 
 
 class SandboxFault(RuntimeError):  # noqa: N818 - a state of the machine, as `SandboxUnavailable` is
@@ -55,29 +55,24 @@ def output_of(outcome: Outcome) -> str:
 
 def error_of(outcome: Outcome) -> str | None:
     """One line such as `NameError: name 'x' is not defined`, at most 8,192 characters; None if it succeeded."""
-    error = _error(outcome)
-    return None if error is None else error[:ERROR_CHARACTERS]
+    status, failure = outcome.status, outcome.failure
+    error: str | None
+    if status in _PREFIXES:
+        error = f"{_PREFIXES[status]}: {outcome.message}"
+    elif status not in _TEXTS and failure is not None:
+        message = outcome.message or failure.message
+        error = f"{failure.type}: {message}" if message else failure.type
+    elif status is Status.ANSWERED:
+        error = f"SystemExit: {outcome.exit_status}" if outcome.exit_status else None
+    else:
+        error = _TEXTS.get(status, outcome.message)
+    return error and error[:ERROR_CHARACTERS]
 
 
 def detail_of(outcome: Outcome) -> str:
     """The error as the original's server has it: Python writes an exception's text to stderr with a newline."""
     error = error_of(outcome) or ""
     return f"{error}\n"[:ERROR_CHARACTERS] if outcome.status in (Status.RAISED, Status.NOT_LOADED) else error
-
-
-def _error(outcome: Outcome) -> str | None:
-    if outcome.status in _TEXTS:
-        return _TEXTS[outcome.status]
-    if outcome.status is Status.REJECTED:
-        return f"Rejected: {outcome.message}"
-    if outcome.status is Status.DIED:
-        return f"Killed: {outcome.message}"
-    if outcome.failure is not None:
-        message = outcome.message or outcome.failure.message
-        return f"{outcome.failure.type}: {message}" if message else outcome.failure.type
-    if outcome.status is not Status.ANSWERED:
-        return outcome.message
-    return f"SystemExit: {outcome.exit_status}" if outcome.exit_status else None
 
 
 # Turns `SystemExit` into an ordinary exception.
