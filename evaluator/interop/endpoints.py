@@ -89,7 +89,7 @@ def posted(
 
 def _read(body: bytes, kind: type[Body], hint: str) -> Body:
     try:
-        return msgspec.convert(json.loads(body), kind)
+        return msgspec.convert(json.loads(body.decode()), kind)
     except msgspec.ValidationError as error:
         raise ValueError(f"{hint}{error}") from None
     except (ValueError, RecursionError) as error:
