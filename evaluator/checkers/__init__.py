@@ -1,13 +1,14 @@
 """Comparison rules: whether expected and actual are equal, or where they first differ.
 
-Each module of this package is one rule, with the module's name. It defines
+A module of this package is one rule, with the module's name. It defines
 
 - `COMPARES`: `"text"` (expected and actual are `str`), `"value"` (decoded Python objects) or `"both"`,
 - `check(expected, actual) -> Difference | None`: None means equal; it never raises on input of its kind,
 - `check_value`, the same for values, if it compares both and `check` is for text,
-- a docstring that says exactly what it accepts.
+- a docstring that says exactly what it accepts,
 
-One whose `check` takes a `tolerance` may be named with it: `value:tolerance=1e-5`.
+or several small rules, each a `Checker` in `CHECKERS`. One whose `check` takes a `tolerance` may be named with it:
+`value:tolerance=1e-5`.
 
 To add a rule, add a file here; nothing else lists the rules. Comparing never runs a completion's code: values are
 compared by exact type, and what is not data (`evaluator.model.Opaque`) equals nothing.
@@ -15,17 +16,17 @@ compared by exact type, and what is not data (`evaluator.model.Opaque`) equals n
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping
+import contextlib
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache, partial
 from inspect import signature
 from types import ModuleType
 from typing import Any, Literal, cast
 
-from evaluator.checkers._families import why_no_data
 from evaluator.checkers._rendering import brief, message, render, shortened
 from evaluator.checkers._text import common_prefix
+from evaluator.checkers._values import why_no_data
 from evaluator.model import Difference
 from evaluator.package_modules import public_modules
 
@@ -80,28 +81,26 @@ def get_checker(name: str) -> Checker:
 
 
 def _within(checker: Checker, name: str, option: str) -> Checker:
-    takes_one = [kind for kind, check in checker.rules.items() if "tolerance" in signature(check).parameters]
-    try:
-        tolerance = float(option.removeprefix("tolerance=")) if option.startswith("tolerance=") else math.nan
-    except ValueError:
-        tolerance = math.nan
-    if not takes_one or not 0 <= tolerance < 1:
-        raise CheckerError(f"checker {name!r} can't be read: only value takes an option, such as value:tolerance=1e-5")
-    rules: dict[Kind, Check] = {
-        kind: partial(cast("Callable[..., Difference | None]", checker.rules[kind]), tolerance=tolerance)
-        for kind in takes_one
-    }
-    return replace(checker, name=name, rules=rules)
+    takes_one = all("tolerance" in signature(check).parameters for check in checker.rules.values())
+    with contextlib.suppress(ValueError):
+        tolerance = float(option.removeprefix("tolerance="))
+        if takes_one and option.startswith("tolerance=") and 0 <= tolerance < 1:
+            rules = {kind: partial(cast("Any", check), tolerance=tolerance) for kind, check in checker.rules.items()}
+            return replace(checker, name=name, rules=rules)
+    raise CheckerError(f"checker {name!r} can't be read: only value takes an option, such as value:tolerance=1e-5")
 
 
 @cache
 def known_checkers() -> dict[str, Checker]:
     """Every checker of this package by name, in alphabetical order."""
-    return {name: _checker(name, module) for name, module in public_modules(__name__).items()}
+    found = [each for name, module in public_modules(__name__).items() for each in _checkers(name, module)]
+    return {each.name: each for each in sorted(found, key=lambda each: each.name)}
 
 
-def _checker(name: str, module: ModuleType) -> Checker:
+def _checkers(name: str, module: ModuleType) -> Iterable[Checker]:
+    if hasattr(module, "CHECKERS"):
+        return cast("Iterable[Checker]", module.CHECKERS)
     summary = (module.__doc__ or "").strip().partition("\n")[0]
     if module.COMPARES == "both":
-        return Checker(name, {"text": module.check, "value": module.check_value}, summary)
-    return Checker(name, {module.COMPARES: module.check}, summary)
+        return [Checker(name, {"text": module.check, "value": module.check_value}, summary)]
+    return [Checker(name, {module.COMPARES: module.check}, summary)]

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 from typing import Any
 
-from evaluator.checkers._families import Family, family_of
+from evaluator.checkers._values import Family, family_of
 from evaluator.model import Opaque
 
 RENDER_LIMIT = 16 * 1024
@@ -33,8 +33,11 @@ _SHORT = 3_000
 _MOST_SORTED = 1_000
 """Items of a set without a natural order that are sorted by their texts; the others follow in any order."""
 
-_Piece = tuple[bool, Any]
-"""(True, text to write as it is) or (False, a value still to be rendered)."""
+
+class _Text(str):
+    """Written as it is."""
+
+    __slots__ = ()
 
 
 def render(value: object, limit: int = RENDER_LIMIT) -> str:
@@ -95,38 +98,49 @@ def first_of(items: Iterable[object]) -> object:
 
 def _pieces(value: object, longest: int | None, depth: int = 0) -> Iterator[str]:
     """The text in pieces. `longest` limits how much of any one text or set is rendered; None for all."""
-    stack: list[Iterator[_Piece]] = [iter(((False, value),))]
+    stack: list[Iterator[object]] = [iter((value,))]
     while stack:
-        for ready, item in stack[-1]:
-            if ready:
-                yield item
-                continue
-            opened = _opened(item, longest, depth)
-            if isinstance(opened, str):
-                yield opened
-                continue
-            stack.append(opened)
-            break
+        for item in stack[-1]:
+            opened = item if type(item) is _Text else _opened(item, longest, depth)
+            if not isinstance(opened, str):
+                stack.append(opened)
+                break
+            yield opened
         else:
             stack.pop()
 
 
-def _opened(value: Any, longest: int | None, depth: int) -> str | Iterator[_Piece]:
+def _opened(value: Any, longest: int | None, depth: int) -> str | Iterator[object]:
+    """The text of a value, or what stands in it: texts as `_Text`, and values still to be rendered."""
+    kind = type(value)
     match family_of(value):
         case Family.SCALAR:
             return _scalar(value, longest)
-        case Family.LIST:
-            return _joined("[", _several(value), "]")
-        case Family.TUPLE:
-            return _tuple(value)
-        case Family.DEQUE:
-            return _joined("deque([", _several(value), "])" if value.maxlen is None else f"], maxlen={value.maxlen})")
-        case Family.MAPPING:
-            return _mapping(value)
+        case Family.OPAQUE:
+            shown = kind.__name__ if kind is not Opaque else f"{value.type}: {value.text}" if value.text else value.type
+            return f"<{shown}>"
         case Family.SET:
             return _set(value, longest, depth)
+        case Family.MAPPING:
+            opening, closing = "{", "}"
+            if kind in (Counter, OrderedDict):
+                opening, closing = f"{kind.__name__}({{", "})"
+            elif kind is defaultdict:
+                factory = value.default_factory
+                opening = f"defaultdict({factory.__name__ if isinstance(factory, type) else None}, {{"
+                closing = "})"
+            return _joined(opening, ((key, _Text(": "), item) for key, item in value.items()), closing)
+        case Family.DEQUE:
+            return _joined("deque([", _several(value), "])" if value.maxlen is None else f"], maxlen={value.maxlen})")
+        case Family.TUPLE:
+            items = tuple.__iter__(value)
+            fields = getattr(kind, "_fields", None)
+            if isinstance(fields, tuple) and len(fields) == len(value):
+                named = ((_Text(f"{field}="), item) for field, item in zip(fields, items, strict=True))
+                return _joined(f"{kind.__name__}(", named, ")")
+            return _joined("(", _several(items), ",)" if len(value) == 1 else ")")
         case _:
-            return _opaque(value)
+            return _joined("[", _several(value), "]")
 
 
 def _scalar(value: Any, longest: int | None) -> str:
@@ -143,23 +157,21 @@ def _scalar(value: Any, longest: int | None) -> str:
         return f"<{type(value).__name__} with too many digits>"
 
 
-def _joined(opening: str, items: Iterable[Iterable[_Piece]], closing: str) -> Iterator[_Piece]:
+def _joined(opening: str, items: Iterable[Iterable[object]], closing: str) -> Iterator[object]:
     """Items, each in pieces, with commas between them."""
-    yield True, opening
-    separator = ""
+    separator = opening
     for pieces in items:
-        if separator:
-            yield True, separator
-        separator = ", "
+        yield _Text(separator)
         yield from pieces
-    yield True, closing
+        separator = ", "
+    yield _Text(closing if separator == ", " else opening + closing)
 
 
-def _several(items: Iterable[object]) -> Iterator[Iterable[_Piece]]:
+def _several(items: Iterable[object]) -> Iterator[Iterable[object]]:
     rest = iter(items)
     while several := list(islice(rest, _AT_ONCE)):
         text = _scalars_text(several)
-        yield from (((False, item),) for item in several) if text is None else [((True, text),)]
+        yield from ((item,) for item in several) if text is None else [(_Text(text),)]
 
 
 def _scalars_text(items: list[object]) -> str | None:
@@ -173,26 +185,7 @@ def _scalars_text(items: list[object]) -> str | None:
     return None if len(text) > _SHORT or "inf" in text or "nan" in text else text
 
 
-def _tuple(value: tuple[object, ...]) -> Iterator[_Piece]:
-    items = tuple.__iter__(value)
-    fields = getattr(type(value), "_fields", None)
-    if isinstance(fields, tuple) and len(fields) == len(value):
-        named = (((True, f"{field}="), (False, item)) for field, item in zip(fields, items, strict=True))
-        return _joined(f"{type(value).__name__}(", named, ")")
-    return _joined("(", _several(items), ",)" if len(value) == 1 else ")")
-
-
-def _mapping(value: dict[object, object]) -> Iterator[_Piece]:
-    opening, closing = "{", "}"
-    if type(value) in (Counter, OrderedDict):
-        opening, closing = f"{type(value).__name__}({{", "})"
-    elif type(value) is defaultdict:
-        factory = value.default_factory
-        opening, closing = f"defaultdict({factory.__name__ if isinstance(factory, type) else None}, {{", "})"
-    return _joined(opening, (((False, key), (True, ": "), (False, item)) for key, item in value.items()), closing)
-
-
-def _set(value: set[object] | frozenset[object], longest: int | None, depth: int) -> str | Iterator[_Piece]:
+def _set(value: set[object] | frozenset[object], longest: int | None, depth: int) -> str | Iterator[object]:
     name = type(value).__name__
     if not value:
         return f"{name}()"
@@ -202,14 +195,11 @@ def _set(value: set[object] | frozenset[object], longest: int | None, depth: int
     items: list[object] = list(value)
     if _naturally_ordered(items):
         return _joined(opening, _several(sorted(items)), closing)  # type: ignore[type-var]
-    texts = sorted("".join(_limited(item, longest, depth + 1)) for item in items[:_MOST_SORTED])
-    unsorted = (((False, item),) for item in items[_MOST_SORTED:])
-    return _joined(opening, chain((((True, text),) for text in texts), unsorted), closing)
-
-
-def _limited(item: object, longest: int | None, depth: int) -> Iterator[str]:
-    """An item's pieces; if `longest` is given, no more than a message needs (a piece has at least one character)."""
-    return islice(_pieces(item, longest, depth), None if longest is None else longest + 1)
+    # Of each item no more than a message needs: a piece has at least one character.
+    most = None if longest is None else longest + 1
+    texts = sorted("".join(islice(_pieces(item, longest, depth + 1), most)) for item in items[:_MOST_SORTED])
+    unsorted = ((item,) for item in items[_MOST_SORTED:])
+    return _joined(opening, chain(((_Text(text),) for text in texts), unsorted), closing)
 
 
 def _naturally_ordered(items: list[object]) -> bool:
@@ -217,9 +207,3 @@ def _naturally_ordered(items: list[object]) -> bool:
     if types == {str} or types <= {int, bool}:
         return True
     return types <= {int, bool, float} and all(item == item for item in items)  # noqa: PLR0124 (NaN)
-
-
-def _opaque(value: object) -> str:
-    if type(value) is Opaque:
-        return f"<{value.type}: {value.text}>" if value.text else f"<{value.type}>"
-    return f"<{type(value).__name__}>"

@@ -6,13 +6,14 @@ It is iterative, so deep values cannot exhaust the stack.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, count
 from typing import Any, NamedTuple
 
-from evaluator.checkers._families import Family, family_of, native_equal, why_no_data
 from evaluator.checkers._rendering import BRIEF_LIMIT, brief, first_of, message
 from evaluator.checkers._text import common_prefix, excerpt
+from evaluator.checkers._values import Family, family_of, holds_opaque, native_equal, why_no_data
 from evaluator.model import Difference
 
 MAX_DEPTH = 10_000
@@ -29,30 +30,15 @@ _QUICK = frozenset({int, bool, str, type(None)})
 
 
 Equal = Callable[[Any, Any], bool]
-
-
-class Keys(NamedTuple):
-    """How the keys of two mappings are paired."""
-
-    pairs: Iterable[tuple[object, object]]
-    """Keys of expected with those of actual, in the order of expected."""
-    missing: Iterable[object]
-    extra: Iterable[object]
-    reordered: bool = False
-    """Whether order counts here and differs."""
-    absent: object = None
-    """The value of a missing key (Counter); None if it has none."""
-
-
-Partners = tuple[list[object], list[object]]
-"""What is missing and extra in two collections without order, once equal items are removed in pairs."""
+Keys = tuple[Iterable[tuple[Any, Any]], list[Any], list[Any]]
+"""How the keys of two mappings are paired, in the order of expected; those missing, and those not expected."""
 
 
 class Rules:
-    """The decisions of a value checker."""
+    """The decisions of a value checker. These are Python's."""
 
     mixed = False
-    """Whether sequences of different types can be equal."""
+    """Whether sequences of different types can be equal, and mappings are equal as dicts are."""
     sets_as_lists = False
     """Whether a set and a sequence can be equal, as multisets."""
 
@@ -60,17 +46,20 @@ class Rules:
         """Whether two values of the scalar family are equal."""
         return native_equal(expected, actual)
 
-    def lack_zeros(self, _expected: dict[Any, Any], _actual: dict[Any, Any]) -> bool:
-        """Whether a missing key counts as 0, so that the sizes of the two mean nothing."""
-        return False
-
     def keys(self, expected: dict[Any, Any], actual: dict[Any, Any]) -> Keys:
-        """How the keys of two mappings are paired."""
-        raise NotImplementedError
+        same = {key: key for key in expected if key in actual and not holds_opaque(key)}
+        if len(same) == len(expected) == len(actual):
+            return same.items(), [], []
+        return same.items(), [key for key in expected if key not in same], [key for key in actual if key not in same]
 
-    def partners(self, expected: Iterable[Any], actual: Iterable[Any], equal: Equal, /) -> Partners:
-        """The left-over items of two collections. `equal` compares items that need a walk."""
-        raise NotImplementedError
+    def unpaired(self, expected: Any, actual: Any, equal: Equal, /) -> tuple[list[Any], list[Any]]:
+        """What is missing and not expected in two collections without order. `equal` compares items by a walk."""
+        del equal
+        return _without(expected, actual), _without(actual, expected)
+
+
+def _without(items: Iterable[Any], others: Any) -> list[Any]:
+    return [item for item in items if item not in others or holds_opaque(item)]
 
 
 class _Fault(NamedTuple):
@@ -80,7 +69,7 @@ class _Fault(NamedTuple):
 
 
 _Pairs = Iterator[tuple[Any, Any, Any]]
-"""(step of the path, expected, actual); both are a `_Fault` if an item or key has no partner."""
+"""(step of the path, expected, actual); a `_Fault` is expected if an item or key has no partner."""
 
 
 class Walk:
@@ -164,17 +153,23 @@ class Walk:
     def _unpaired(self, expected: Any, actual: Any) -> str | None:
         if _is_crowd(expected, actual):
             return f"{len(expected):,} items expected, got {len(actual):,}"
-        return _left_over(self._rules.partners(expected, actual, self.equal))
+        return _left_over(*self._rules.unpaired(expected, actual, self.equal))
 
     def _mapping(self, expected: dict[Any, Any], actual: dict[Any, Any]) -> str | _Pairs:
-        if _is_crowd(expected, actual) and not self._rules.lack_zeros(expected, actual):
+        kinds = set() if self._rules.mixed else {type(expected), type(actual)}
+        counts = kinds == {Counter}
+        if _is_crowd(expected, actual) and not counts:
             return f"{len(expected):,} keys expected, got {len(actual):,}"
-        keys = self._rules.keys(expected, actual)
-        if keys.reordered:
+        pairs, missing, extra = self._rules.keys(expected, actual)
+        if kinds == {OrderedDict} and not missing and not extra and list(expected) != list(actual):
             return f"keys in another order: expected {brief(list(expected))}, got {brief(list(actual))}"
+        both = ((got, expected[wanted], actual[got]) for wanted, got in pairs)
+        if counts:  # in which a missing key is 0
+            return chain(both, ((key, expected[key], 0) for key in missing), ((key, 0, actual[key]) for key in extra))
         return chain(
-            ((got, expected[wanted], actual[got]) for wanted, got in keys.pairs),
-            _without_partner(keys, expected, actual),
+            both,
+            ((key, _Fault(f"key {brief(key)} is missing: expected {brief(expected[key])}"), None) for key in missing),
+            ((key, _Fault(f"key {brief(key)} is not expected: got {brief(actual[key])}"), None) for key in extra),
         )
 
 
@@ -183,36 +178,16 @@ def _is_crowd(expected: Any, actual: Any) -> bool:
     return len(actual) > 2 * len(expected) + MORE_ITEMS
 
 
-def _without_partner(keys: Keys, expected: Mapping[Any, Any], actual: Mapping[Any, Any]) -> _Pairs:
-    for key in keys.missing:
-        if keys.absent is not None:
-            yield key, expected[key], keys.absent
-        else:
-            fault = _Fault(f"key {brief(key)} is missing: expected {brief(expected[key])}")
-            yield key, fault, fault
-    for key in keys.extra:
-        if keys.absent is not None:
-            yield key, keys.absent, actual[key]
-        else:
-            fault = _Fault(f"key {brief(key)} is not expected: got {brief(actual[key])}")
-            yield key, fault, fault
-
-
 def _sequence(expected: Any, actual: Any) -> _Pairs:
-    wanted, got = len(expected), len(actual)
     pairs = zip(count(), _items(expected), _items(actual), strict=False)
-    if wanted == got:
-        return pairs
-    return chain(pairs, _length_fault(expected, actual))
+    return pairs if len(expected) == len(actual) else chain(pairs, _length_fault(expected, actual))
 
 
 def _length_fault(expected: Any, actual: Any) -> _Pairs:
     """A generator, so that it is made only when the walk gets here, after the items that both have."""
     wanted, got = len(expected), len(actual)
-    at = min(wanted, got)
-    what = f"missing {brief(expected[at])}" if wanted > got else f"{brief(actual[at])} is not expected"
-    fault = _Fault(f"length {wanted:,} expected, got {got:,}: {what}")
-    yield at, fault, fault
+    what = f"missing {brief(expected[got])}" if wanted > got else f"{brief(actual[wanted])} is not expected"
+    yield min(wanted, got), _Fault(f"length {wanted:,} expected, got {got:,}: {what}"), None
 
 
 def _items(sequence: Any) -> Iterator[object]:
@@ -220,8 +195,7 @@ def _items(sequence: Any) -> Iterator[object]:
     return tuple.__iter__(sequence) if isinstance(sequence, tuple) else iter(sequence)
 
 
-def _left_over(partners: Partners) -> str | None:
-    missing, extra = partners
+def _left_over(missing: list[Any], extra: list[Any]) -> str | None:
     parts = []
     if missing:
         parts.append(f"missing {brief(first_of(missing))}{_more(missing)}")
@@ -251,9 +225,5 @@ def _difference(steps: list[object], text: str) -> Difference:
 
 
 def _path(steps: list[object]) -> str:
-    if len(steps) > _PATH_LIMIT:
-        steps = [*steps[: _PATH_LIMIT // 2], ..., *steps[-_PATH_LIMIT // 2 :]]
-    path = "".join("..." if step is ... else f"[{brief(step, 40)}]" for step in steps)
-    if len(path) <= _PATH_LIMIT:
-        return path
-    return f"{path[: _PATH_LIMIT // 2]}...{path[-_PATH_LIMIT // 2 :]}"
+    path = "".join(f"[{brief(step, 40)}]" for step in steps)
+    return path if len(path) <= _PATH_LIMIT else f"{path[: _PATH_LIMIT // 2]}...{path[-_PATH_LIMIT // 2 :]}"

@@ -18,8 +18,8 @@ from __future__ import annotations
 import re
 from itertools import islice
 
-from evaluator.checkers._other_systems import near, same, text_refused, value_refused
 from evaluator.checkers._walk import MORE_ITEMS
+from evaluator.checkers.other_systems import near, same, text_refused, value_refused, with_list
 from evaluator.model import Difference
 
 COMPARES = "both"
@@ -54,9 +54,8 @@ def text_accepted(expected: str, actual: str, *, strict: bool) -> bool:
     got = _filled_lines(actual, len(wanted_lines) + 1) if lines is None else [line for line in lines if line]
     if wanted_lines in (lines, got):
         return True
-    close = _all_close if strict else _each_close
     try:
-        return len(got) == len(wanted_lines) and close(wanted_lines, got)
+        return len(got) == len(wanted_lines) and _close_lines(wanted_lines, got, strict=strict)
     except (ValueError, OverflowError):
         return False
 
@@ -75,7 +74,7 @@ def _filled_lines(text: str, most: int) -> list[str]:
 def value_accepted(expected: object, actual: object, *, strict: bool) -> bool:
     """Whether a function's result counts as the expected value, which was read from JSON."""
     wanted = _with_int_keys(expected, strict=strict)
-    got = list(actual) if isinstance(actual, tuple) else actual
+    got = with_list(actual)
     if same(wanted, got):
         return True
     if not (isinstance(wanted, list) and _may_mean_its_first(wanted, strict=strict)):
@@ -98,42 +97,31 @@ def _may_mean_its_first(expected: list[object], *, strict: bool) -> bool:
 
 def _with_int_keys(expected: object, *, strict: bool) -> object:
     """JSON turns a dict's int keys into text; for a dict, and for a list's first item, this turns them back."""
-    if isinstance(expected, dict):
-        return _wrapped(expected)
-    if isinstance(expected, list) and _may_mean_its_first(expected, strict=strict) and isinstance(expected[0], dict):
-        keyed = _wrapped(expected[0])
-        return keyed if isinstance(keyed, list) else expected
-    return expected
-
-
-def _wrapped(value: dict[object, object]) -> object:
+    wrapped = expected
+    if isinstance(expected, list) and _may_mean_its_first(expected, strict=strict):
+        wrapped = expected[0]
+    if not isinstance(wrapped, dict):
+        return expected
     try:
-        return [{int(key): item for key, item in value.items()}]  # type: ignore[call-overload]
+        return [{int(key): item for key, item in wrapped.items()}]
     except ValueError:
-        return value
+        return expected
 
 
-def _all_close(expected: list[str], actual: list[str]) -> bool:
-    """As numbers with numpy.allclose's tolerance; never if all are digits, which were compared as text."""
-    pairs = list(zip(expected, actual, strict=True))
-    if all(one.isdigit() and other.isdigit() for one, other in pairs):
-        return False
-    return all(_close(float(one), float(other)) for one, other in pairs)
+def _close_lines(expected: list[str], actual: list[str], *, strict: bool) -> bool:
+    """Whether all are numbers that are close. Raises `ValueError` if one is not a number.
+
+    If strict, not where all are digits, which were compared as text; else whole numbers must be the same.
+    """
+    pairs = [(one, other.strip()) for one, other in zip(expected, actual, strict=True)]
+    if strict:
+        return not all(map(str.isdigit, (*expected, *actual))) and all(_close(*pair) for pair in pairs)
+    return all(one == other or (_may_be_close(one, other) and _close(one, other)) for one, other in pairs)
 
 
-def _each_close(expected: list[str], actual: list[str]) -> bool:
-    """Whole numbers must be the same; others as in `_all_close`."""
-    return all(_equal(one, other) for one, other in zip(expected, actual, strict=True))
+def _may_be_close(expected: str, actual: str) -> bool:
+    return "_" not in actual and not (_INTEGER.fullmatch(expected) and _INTEGER.fullmatch(actual))
 
 
-def _equal(expected: str, actual: str) -> bool:
-    got = actual.strip()
-    if expected == got:
-        return True
-    if (_INTEGER.fullmatch(expected) and _INTEGER.fullmatch(got)) or "_" in got:
-        return False
-    return _close(float(expected), float(got))
-
-
-def _close(expected: float, actual: float) -> bool:
-    return near(expected, actual, _RELATIVE, _ABSOLUTE)
+def _close(expected: str, actual: str) -> bool:
+    return near(float(expected), float(actual), _RELATIVE, _ABSOLUTE)

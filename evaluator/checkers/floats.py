@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 import re
-from typing import NamedTuple
+from decimal import Decimal, InvalidOperation
 
 from evaluator.checkers._text import Spot, compare_lines, token_spot
 from evaluator.model import Difference
@@ -25,9 +25,8 @@ from evaluator.model import Difference
 COMPARES = "text"
 TOLERANCE = 1e-6
 
-_NUMBER = re.compile(r"([+-]?)(?=\.?[0-9])([0-9]*+)(?:(\.)([0-9]*+))?(?:[eE]([+-]?)0*+([0-9]*+)(?<=[0-9]))?")
-_LONGEST_EXPONENT = 15
-"""Digits. With more, a number other than 0 has more digits, or more decimal places, than fit into any text."""
+_NUMBER = re.compile(r"[+-]?(?=\.?[0-9])[0-9]*+(?P<fraction>\.[0-9]*+)?(?P<exponent>[eE][+-]?[0-9]++)?")
+_DIGITS_BUT_ZERO = re.compile(r"[^eE]*[1-9]")
 
 
 def check(expected: str, actual: str) -> Difference | None:
@@ -46,13 +45,9 @@ def _same(expected: str, actual: str) -> bool:
     wanted, got = _NUMBER.fullmatch(expected), _NUMBER.fullmatch(actual)
     if wanted is None or got is None:
         return False
-    if not _is_int(wanted):
+    if wanted["fraction"] or wanted["exponent"]:
         return _close(float(expected), float(actual))
-    return not _is_int(got) and _exact(wanted) == _exact(got)
-
-
-def _is_int(number: re.Match[str]) -> bool:
-    return number[3] is None and number[6] is None
+    return bool(got["fraction"] or got["exponent"]) and _exact(actual) == Decimal(expected)
 
 
 def _close(wanted: float, got: float) -> bool:
@@ -61,25 +56,9 @@ def _close(wanted: float, got: float) -> bool:
     return abs(wanted - got) <= TOLERANCE * max(1.0, abs(wanted))
 
 
-class _Exact(NamedTuple):
-    """A number in a unique form: `digits` as an int, without zeros at either end, times a power of ten."""
-
-    negative: bool
-    digits: str
-    power: int
-
-
-_ZERO = _Exact(negative=False, digits="", power=0)
-
-
-def _exact(number: re.Match[str]) -> _Exact | None:
-    """Without converting it to an int or float: `1e999999999` would be very long. None if it can't equal any int."""
-    sign, whole, _, places, exponent_sign, exponent = number.groups(default="")
-    significant = (whole + places).lstrip("0")
-    digits = significant.rstrip("0")
-    if not digits:
-        return _ZERO
-    if len(exponent) > _LONGEST_EXPONENT:
-        return None
-    shift = int(exponent_sign + (exponent or "0"))
-    return _Exact(sign == "-", digits, shift - len(places) + len(significant) - len(digits))
+def _exact(number: str) -> Decimal | None:
+    """None if it can't equal any int."""
+    try:
+        return Decimal(number)
+    except InvalidOperation:  # an exponent of more than 18 digits: only 0 times that is a number that fits into a text
+        return None if _DIGITS_BUT_ZERO.match(number) else Decimal(0)

@@ -10,21 +10,19 @@ equal `bytearray`. Text never equals a number. Generators and iterators are not 
 equal nothing.
 
 Items of sets are first paired exactly. Items left over on both sides (floats that differ within the tolerance) are
-paired optimally for up to 100 items, and above that in sorted order. Sets and dicts of more than twice the expected
-size plus 1,000 differ by their size: it is not reported in which items.
+paired if they are equal with their numbers rounded, and up to 100 others each with the first that it equals. Sets and
+dicts of more than twice the expected size plus 1,000 differ by their size: it is not reported in which items.
 """
 
 from __future__ import annotations
 
 import cmath
 import math
-from collections.abc import Iterable
 from decimal import Decimal
 from typing import Any
 
-from evaluator.checkers._families import NUMBERS, holds_opaque, native_equal
-from evaluator.checkers._multiset import canonical, pair_by, pair_off
-from evaluator.checkers._walk import Equal, Keys, Partners, Rules, Walk
+from evaluator.checkers._values import NUMBERS, canonical, native_equal, pair_by, unpaired
+from evaluator.checkers._walk import Equal, Keys, Rules, Walk
 from evaluator.model import Difference
 
 COMPARES = "value"
@@ -54,18 +52,15 @@ class ValueRules(Rules):
 
     def keys(self, expected: dict[Any, Any], actual: dict[Any, Any]) -> Keys:
         """Pairs equal keys first; the rest by what JSON would turn them into."""
-        exact = {key: key for key in expected if key in actual and not holds_opaque(key)}
-        if len(exact) == len(expected) == len(actual):
-            return Keys(exact.items(), [], [])
-        left = [key for key in expected if key not in exact]
-        rest = pair_by(_json_key, left, [key for key in actual if key not in exact])
-        partner = exact | dict(rest.pairs)
-        pairs = [(key, partner[key]) for key in expected if key in partner]
-        return Keys(pairs, rest.missing, rest.extra)
+        same, missing, extra = super().keys(expected, actual)
+        if not missing or not extra:
+            return same, missing, extra
+        rest = pair_by(_json_key, missing, extra)
+        partner = dict(same) | dict(rest.pairs)
+        return [(key, partner[key]) for key in expected if key in partner], rest.missing, rest.extra
 
-    def partners(self, expected: Iterable[Any], actual: Iterable[Any], equal: Equal) -> Partners:
-        paired = pair_off(expected, actual, equal)
-        return paired.missing, paired.extra
+    def unpaired(self, expected: Any, actual: Any, equal: Equal, /) -> tuple[list[Any], list[Any]]:
+        return unpaired(expected, actual, equal)
 
 
 def _json_key(key: object) -> str:

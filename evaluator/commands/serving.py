@@ -12,7 +12,7 @@ import msgspec
 
 from evaluator.commands.failure import CommandError, Exit
 from evaluator.interop import http_server
-from evaluator.interop.host_names import host_name, is_loopback
+from evaluator.interop.http_server import host_name, is_loopback
 from evaluator.model import RecordError, limits_from
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ def _small(system: System, options: ServerOptions) -> _Server:
         limits = _limits(options.config, LIMITS) if options.config else LIMITS
         server = _Server(agentfly.application(limits), agentfly.LONGEST)
     elif system == "sandbox-fusion":
-        from evaluator.interop.sandbox_fusion import server as sandbox_fusion
+        from evaluator.interop import sandbox_fusion
 
         limits = _limits(options.config, sandbox_fusion.LIMITS) if options.config else sandbox_fusion.LIMITS
         most = options.max_timeout or sandbox_fusion.MAX_TIMEOUT_S

@@ -11,7 +11,7 @@ A task without test cases is `unknown`; the original pays it in full. Source: Co
 from __future__ import annotations
 
 from functools import partial
-from typing import Final, NamedTuple
+from typing import Final
 
 import msgspec
 
@@ -52,47 +52,43 @@ def make(config: Config) -> Grader:
     )
 
 
-class _Solution(NamedTuple):
-    code: str
-    lines_before: int
-    fenced: bool
-
-
-def _solution(text: str) -> _Solution:
-    before, fence, after = text.rpartition(_FENCE)
-    if not fence:
-        return _Solution(text, 0, fenced=False)
-    code = after.partition("```")[0]
-    stripped = code.lstrip("\n")
-    return _Solution(stripped, before.count("\n") + len(code) - len(stripped), fenced=True)
-
-
 def _grade(config: Config, task: Task, rollout: Rollout, bench: Bench) -> Grade:
     limits = bench.options.limits.replaced(task.limits)
-    solution = _solution(rollout.completion)
+    code, lines_before, fenced = _solution(rollout.completion)
     grade = unknown_grade(rollout, "colossalai")
     grade.limits, grade.checker = limits, "colossalai"
-    grade.code, grade.line_offset = solution.code, solution.lines_before
+    grade.code, grade.line_offset = code, lines_before
     length = rollout.metadata.get("response_length")
     if (reason := _why_ungradable(config, task, length)) is not None:
         grade.error_message = reason
         return grade
+    by_value = task.mode is Mode.CALL
     in_outs = {
-        "fn_name": task.entry_point if task.mode is Mode.CALL else None,
+        "fn_name": task.entry_point if by_value else None,
         "inputs": [case.input for case in task.cases],
         "outputs": [case.expected for case in task.cases],
     }
     try:
-        report = run_tests(in_outs, solution.code, Asked(limits.wall_s, strict=config.strict), bench)
+        report = run_tests(in_outs, code, Asked(limits.wall_s, strict=config.strict), bench)
     except InOutsError as error:
         grade.error_message = str(error)
         return grade
     grade.layers = bench.sandbox.layers
-    by_value = task.mode is Mode.CALL
-    ran = [_case(case, code, by_value) for case, code in zip(task.cases, report.cases, strict=False)]
+    ran = [_case(case, result, by_value) for case, result in zip(task.cases, report.cases, strict=False)]
     grade.cases = (*ran, *map(not_run, task.cases[len(ran) :]))
-    _conclude(grade, config, solution, length)
+    conclude(grade)
+    _reward(grade, config, fenced, length if isinstance(length, int) else 0)
     return grade
+
+
+def _solution(text: str) -> tuple[str, int, bool]:
+    """The code, how many lines are before it, and whether it is in a fence."""
+    before, fence, after = text.rpartition(_FENCE)
+    if not fence:
+        return text, 0, False
+    code = after.partition("```")[0]
+    stripped = code.lstrip("\n")
+    return stripped, before.count("\n") + len(code) - len(stripped), True
 
 
 def _why_ungradable(config: Config, task: Task, length: object) -> str | None:
@@ -117,30 +113,27 @@ def _case(case: TestCase, ran: CaseCode, by_value: bool) -> CaseResult:
     return result
 
 
-def _conclude(grade: Grade, config: Config, solution: _Solution, length: object) -> None:
-    conclude(grade)
+def _reward(grade: Grade, config: Config, fenced: bool, length: int) -> None:
     right = grade.verdict is Verdict.PASSED
-    earns = right and (solution.fenced or not config.need_fence)
     penalty = _penalty(config, length) if right else 0.0
     grade.components = (
         Component(name="answer", reward=float(right), weight=_FULL, verdict=grade.verdict),
         Component(
             name="format",
-            reward=float(solution.fenced),
+            reward=float(fenced),
             weight=0.0,
-            message=None if solution.fenced else f"no {_FENCE} in the response",
-            verdict=Verdict.PASSED if solution.fenced else Verdict.WRONG_ANSWER,
+            message=None if fenced else f"no {_FENCE} in the response",
+            verdict=Verdict.PASSED if fenced else Verdict.WRONG_ANSWER,
         ),
         Component(name="length", reward=penalty, message=f"{length} tokens" if config.max_new_tokens else None),
     )
-    grade.reward = _FULL * earns + penalty
-    if config.max_new_tokens is not None and isinstance(length, int) and length >= config.max_new_tokens:
-        grade.reward = 0.0
+    too_long = config.max_new_tokens is not None and length >= config.max_new_tokens
+    grade.reward = 0.0 if too_long else _FULL * (right and (fenced or not config.need_fence)) + penalty
 
 
-def _penalty(config: Config, length: object) -> float:
+def _penalty(config: Config, length: int) -> float:
     """0 up to the free length, then negative in proportion to the tokens above it."""
-    if config.max_new_tokens is None or not isinstance(length, int) or not config.overlong_tokens:
+    if config.max_new_tokens is None or not config.overlong_tokens:
         return 0.0
     free = config.max_new_tokens - config.overlong_tokens
     return (free - length) / config.overlong_tokens * _FULL if free < length < config.max_new_tokens else 0.0

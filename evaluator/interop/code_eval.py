@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Any, TypedDict
 
 from evaluator.formats.tests_alone import task_of_code
-from evaluator.interop.program_results import mean_pass_at_k, results_of, task_or_problem
+from evaluator.interop.program_results import evaluated, task_or_problem
 
 
 class CandidateResult(TypedDict):
@@ -57,16 +57,15 @@ def compute(
     for place, candidates in enumerate(predictions):
         if not all(isinstance(code, str) for code in candidates):
             raise ValueError(f"predictions[{place}] has a candidate that is not text: give programs")
-    tasks = [task_or_problem(task_of_code, reference, str(place)) for place, reference in enumerate(references)]
-    programs = [(place, code) for place, candidates in enumerate(predictions) for code in candidates]
-    found = results_of([(tasks[place], code) for place, code in programs], timeout)
+    tasks = {place: task_or_problem(task_of_code, reference, str(place)) for place, reference in enumerate(references)}
+    samples = [(place, code) for place, candidates in enumerate(predictions) for code in candidates]
+    found, pass_at_k = evaluated(tasks, samples, timeout, k)
     results: Results = defaultdict(list)
-    for (place, _), result in zip(programs, found, strict=True):
+    for (place, _), result in zip(samples, found, strict=True):
         number = len(results[place])
         own = CandidateResult(task_id=place, passed=result.passed, result=result.text, completion_id=number)
         results[place].append((number, own))
-    passed = [[own["passed"] for _, own in each] for each in results.values()]
-    return mean_pass_at_k(passed, k), results
+    return pass_at_k, results
 
 
 def use_in_evaluate() -> None:

@@ -2,21 +2,65 @@
 
 from __future__ import annotations
 
+import errno
+import ipaddress
+import re
 import signal
 import socket
 import sys
 from collections.abc import Iterable
 from types import FrameType
 from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
 
 from evaluator.extras import needs
-from evaluator.interop.host_names import is_loopback
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
 _ENDS_WITHIN_S: Final = 1
 _BACKLOG: Final = 2048
+_NAME: Final = re.compile(r"[\w.-]+|[0-9a-f:.]+:[0-9a-f:.]*|\[[0-9a-f:.]+\]", re.ASCII)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a name or an address means this machine alone."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host.lower() == "localhost"
+
+
+def host_name(name: str) -> str:
+    """A host name or address in lower case, as `Host` has it. Raises `ValueError` with one line for anything else."""
+    lower = name.lower()
+    if not _NAME.fullmatch(lower):
+        raise ValueError(f"{name!r}: give only a host name or an address, such as gpu-box")
+    return lower.strip("[]")
+
+
+class Hosts:
+    """The host names of a server."""
+
+    def __init__(self, address: str, allowed: Iterable[str] = ()) -> None:
+        """`address`: where it listens. On loopback, its names are loopback's and `allowed`. Elsewhere, `allowed`,
+        `address` and loopback's; or any name if none are allowed explicitly."""
+        names = {host_name(name) for name in allowed}
+        self._names = {*names, address.lower()} if names or is_loopback(address) else None
+
+    def __contains__(self, header: str) -> bool:
+        """Whether a `Host` header, with or without a port, has one of the names."""
+        if self._names is None:
+            return True
+        name = _without_port(header).lower()
+        return is_loopback(name) or name in self._names
+
+
+def _without_port(host: str) -> str:
+    try:
+        return urlsplit(f"//{host}").hostname or ""
+    except ValueError:
+        return ""
 
 
 class AddressError(OSError):
@@ -30,12 +74,9 @@ def listen(host: str, port: int) -> socket.socket:
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         bound.bind((host, port))
         bound.listen(_BACKLOG)
-    except socket.gaierror:
-        bound.close()
-        raise AddressError(f"--host {host}: not an address of this machine") from None
     except OSError as error:
         bound.close()
-        if error.errno in (99, 22):  # EADDRNOTAVAIL, EINVAL
+        if isinstance(error, socket.gaierror) or error.errno in (errno.EADDRNOTAVAIL, errno.EINVAL):
             raise AddressError(f"--host {host}: not an address of this machine") from None
         reason = (error.strerror or str(error)).lower()
         raise AddressError(f"can't listen on port {port} of {host} ({reason}): give another --port, or 0") from None
@@ -55,7 +96,7 @@ def serve(
 
     `application`: any of this package's `application(...)` or `setup_webserver()`. `listener`: from `listen`; the
     caller closes it. `host`: the address as given to `listen`. `longest`: the largest request, in MiB; a longer one
-    gets 413. `allowed_hosts`: see `http_guard.Hosts`. Must run in the main thread, since it handles signals. Requests
+    gets 413. `allowed_hosts`: see `Hosts`. Must run in the main thread, since it handles signals. Requests
     need no password, which it says on stderr if `host` is not loopback, unless the application asks for a token.
 
         with listen("127.0.0.1", 8000) as listener:
@@ -64,7 +105,7 @@ def serve(
     with needs("serve", "a server needs starlette and uvicorn"):
         import uvicorn
 
-        from evaluator.interop.http_guard import Guard, Hosts
+        from evaluator.interop.endpoints import Guard
 
     class Server(uvicorn.Server):
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:

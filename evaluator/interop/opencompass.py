@@ -12,14 +12,14 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
 from evaluator.formats import humaneval
 from evaluator.formats.tests_alone import task_of_code
-from evaluator.interop.program_results import grades_of, mean_pass_at_k, result_of, results_of, task_or_problem
+from evaluator.interop.program_results import evaluated, grades_of, result_of, task_or_problem
 from evaluator.model import Grade, JsonValue, Limits, Task, Verdict
 
 Score = dict[str, Any]
@@ -69,17 +69,17 @@ class HumanEvalEvaluator(Evaluator):
         rows = {str(row["task_id"]): row for row in test_set}
         tasks = {task_id: task_or_problem(humaneval.read_task, rows[task_id]) for task_id in dict.fromkeys(references)}
         samples = [
-            (task_id, text) for task_id, given in zip(references, predictions, strict=True) for text in _listed(given)
+            (task_id, text)
+            for task_id, given in zip(references, predictions, strict=True)
+            for text in ([given] if isinstance(given, str) else given)
         ]
         prompts = [rows[task_id]["prompt"] for task_id, _ in samples]
-        programs = [(tasks[task_id], prompt + text) for (task_id, text), prompt in zip(samples, prompts, strict=True)]
-        passed: dict[str, list[bool | None]] = defaultdict(list)
+        programs = [(task_id, prompt + text) for (task_id, text), prompt in zip(samples, prompts, strict=True)]
+        results, estimates = evaluated(tasks, programs, _TIMEOUT_S, self.k)
         details: dict[str, Score] = {}
-        for (task_id, text), prompt, result in zip(samples, prompts, results_of(programs, _TIMEOUT_S), strict=True):
-            passed[task_id].append(result.passed)
+        for (task_id, text), prompt, result in zip(samples, prompts, results, strict=True):
             grade = {"result": result.text, "passed": result.passed, "is_correct": result.passed}
             details[str(len(details))] = {"task_id": task_id, "completion": text, **grade, "prompt": prompt}
-        estimates = mean_pass_at_k(passed.values(), self.k)
         return {f"humaneval_{name}": 100 * value for name, value in estimates.items()} | {"details": details}
 
 
@@ -175,10 +175,6 @@ def _detail(grade: Grade) -> Score:
 
 def _passed(grade: Grade) -> bool | None:
     return None if grade.reward is None else grade.passed
-
-
-def _listed(given: str | list[str]) -> list[str]:
-    return [given] if isinstance(given, str) else given
 
 
 def _per_cent(passed: int, total: int) -> float:

@@ -6,12 +6,15 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Final, NamedTuple, Unpack
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import Any, Final, NamedTuple, TypeVar, Unpack
 
 from evaluator.model import Grade, Kind, Limits, RecordError, Rollout, Task, Verdict, limits_from
 from evaluator.options import Given, Options, options_of
-from evaluator.workers.single import grade_together
+from evaluator.workers.single import agrade_together, grade_together
+
+Key = TypeVar("Key", bound=Hashable)
 
 
 class Result(NamedTuple):
@@ -22,6 +25,10 @@ class Result(NamedTuple):
     text: str
 
 
+Programs = Sequence[tuple[Task | str, str]]
+"""Completions, each with its task, or why there is none."""
+
+
 def task_or_problem(read: Callable[..., Task], *given: Any) -> Task | str:
     """The task that `read` makes of it, or why there is none."""
     try:
@@ -30,24 +37,26 @@ def task_or_problem(read: Callable[..., Task], *given: Any) -> Task | str:
         return str(error)
 
 
-def results_of(programs: Sequence[tuple[Task | str, str]], timeout: float) -> list[Result]:
-    """The result of each program with its task, in order; instead of a task, why there is none.
+def evaluated(
+    tasks: Mapping[Key, Task | str], samples: Sequence[tuple[Key, str]], timeout: float, ks: Iterable[int]
+) -> tuple[list[Result], dict[str, float]]:
+    """The result of each sample, a program with the key of its task, and `mean_pass_at_k`.
 
-    `timeout`: seconds for a program with all its tests. Otherwise as `grades_of`.
+    `tasks`: or why there is none. `timeout`: seconds for a program with all its tests. See `grades_of`.
     """
     limits = Limits(wall_s=timeout, cpu_s=timeout, total_s=timeout)
-    return [result_of(grade) for grade in grades_of(programs, limits, Kind.FULL)]
+    grades = grades_of([(tasks[key], program) for key, program in samples], limits, Kind.FULL)
+    results = [result_of(grade) for grade in grades]
+    passed: defaultdict[Key, list[bool | None]] = defaultdict(list)
+    for (key, _), result in zip(samples, results, strict=True):
+        passed[key].append(result.passed)
+    return results, mean_pass_at_k(passed.values(), ks)
 
 
-def grades_of(programs: Sequence[tuple[Task | str, str]], limits: Limits, kind: Kind | None = None) -> list[Grade]:
-    """The grade of each completion with its task, in order; instead of a task, why there is none.
-
-    As many run at once as this process has CPUs; equal completions of a task run once. A suite that fails in two
-    processes and passes in one passes, as where harnesses run it. Warns if some have no grade. Raises
-    `SandboxUnavailable` if no sandbox starts.
-    """
-    batch = Batch(programs, kind)
-    grades = batch.grades(grade_together(batch.pairs, Options(limits=limits, disagreement="keep")))
+def grades_of(programs: Programs, limits: Limits, kind: Kind | None = None) -> list[Grade]:
+    """The grades as `graded` returns them. A suite that fails in two processes and passes in one passes, as where
+    harnesses run it. Warns if some have no grade."""
+    grades = graded(programs, Options(limits=limits, disagreement="keep"), kind)
     without = [grade for grade in grades if grade.reward is None]
     if without:
         warnings.warn(
@@ -58,30 +67,33 @@ def grades_of(programs: Sequence[tuple[Task | str, str]], limits: Limits, kind: 
     return grades
 
 
-class Batch:
-    """Completions with their tasks (or why there is none), of which equal ones of a task are graded once.
+def graded(programs: Programs, options: Options, kind: Kind | None = None) -> list[Grade]:
+    """The grade of each completion, in order.
 
-    batch = Batch(programs)
-    grades = batch.grades(grade_together(batch.pairs, options))
+    As many run at once as this process has CPUs; equal completions of a task run once. Raises `SandboxUnavailable` if
+    no sandbox starts.
     """
+    pairs = _pairs(programs, kind)
+    return _in_order(programs, dict(zip(pairs, grade_together(list(pairs.values()), options), strict=True)))
 
-    def __init__(self, programs: Iterable[tuple[Task | str, str]], kind: Kind | None = None) -> None:
-        self._programs = list(programs)
-        self._pairs = {
-            (id(task), text): (task, Rollout(task_id=task.task_id, completion=text, kind=kind))
-            for task, text in self._programs
-            if isinstance(task, Task)
-        }
 
-    @property
-    def pairs(self) -> list[tuple[Task, Rollout]]:
-        """What is to be graded."""
-        return list(self._pairs.values())
+async def agraded(programs: Programs, options: Options) -> list[Grade]:
+    """As `graded`, without a thread."""
+    pairs = _pairs(programs, None)
+    return _in_order(programs, dict(zip(pairs, await agrade_together(list(pairs.values()), options), strict=True)))
 
-    def grades(self, graded: Sequence[Grade]) -> list[Grade]:
-        """The grade of each completion, in order, given those of `pairs`."""
-        found = dict(zip(self._pairs, graded, strict=True))
-        return [found[id(task), text] if isinstance(task, Task) else ungraded(task) for task, text in self._programs]
+
+def _pairs(programs: Programs, kind: Kind | None) -> dict[tuple[int, str], tuple[Task, Rollout]]:
+    """What is to be graded, by its task and text."""
+    return {
+        (id(task), text): (task, Rollout(task_id=task.task_id, completion=text, kind=kind))
+        for task, text in programs
+        if isinstance(task, Task)
+    }
+
+
+def _in_order(programs: Programs, found: Mapping[tuple[int, str], Grade]) -> list[Grade]:
+    return [found[id(task), text] if isinstance(task, Task) else ungraded(task) for task, text in programs]
 
 
 def ungraded(reason: str) -> Grade:

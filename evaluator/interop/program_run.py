@@ -22,11 +22,6 @@ async def run_program(program: Program, stdin: str, limits: Limits) -> Outcome:
     return await local_pool(options).call(_run, (program, stdin), options).awaited()
 
 
-async def start_sandbox() -> None:
-    """Starts a worker, so that callers fail early. Raises `SandboxUnavailable`."""
-    await local_pool(Options()).warm_up().awaited()
-
-
 def return_code(outcome: Outcome) -> int:
     """As of a process of its own: negative for a signal, -9 if a limit ended it."""
     if outcome.status is Status.ANSWERED:

@@ -13,10 +13,9 @@ from typing import Any, Final, Protocol
 
 from evaluator.formats.slime import tests_of
 from evaluator.formats.tests_alone import task_from
-from evaluator.interop.program_results import SHARE, Batch, LimitsLike, reward_options
+from evaluator.interop.program_results import SHARE, LimitsLike, agraded, reward_options
 from evaluator.model import Grade, JsonValue, RecordError, Task, brief
 from evaluator.options import Options
-from evaluator.workers.single import agrade_together
 
 
 class Sample(Protocol):
@@ -65,11 +64,16 @@ def make_custom_rm(*, grader: str = "tests", limits: LimitsLike = None) -> Rewar
 
 
 async def _grades(samples: Sequence[Sample], options: Options) -> list[Grade]:
-    batch = Batch((_task(sample, str(number)), sample.response) for number, sample in enumerate(samples))
-    grades = batch.grades(await agrade_together(batch.pairs, options))
+    programs = [(_task(sample, str(number)), sample.response) for number, sample in enumerate(samples)]
+    grades = await agraded(programs, options)
     for sample, grade in zip(samples, grades, strict=True):
         if isinstance(sample.metadata, dict):
-            sample.metadata["rollscope"] = _account(grade)
+            sample.metadata["rollscope"] = {
+                "verdict": grade.verdict.value,
+                "error": grade.error,
+                "tests_passed": grade.tests_passed,
+                "tests_total": grade.tests_total,
+            }
     return grades
 
 
@@ -82,15 +86,6 @@ def _task(sample: Sample, task_id: str) -> Task | str:
         return task_from(sample.label if tests is None else tests, task_id)
     except RecordError as error:
         return str(error) if sample.label else f"neither the label nor the metadata has tests: {error}"
-
-
-def _account(grade: Grade) -> dict[str, JsonValue]:
-    return {
-        "verdict": grade.verdict.value,
-        "error": grade.error,
-        "tests_passed": grade.tests_passed,
-        "tests_total": grade.tests_total,
-    }
 
 
 def _rewards_of_group(samples: Sequence[Sample], grades: Sequence[Grade]) -> list[float]:

@@ -15,14 +15,16 @@ from typing import Final
 import msgspec
 
 from evaluator.formats.tests_alone import COLUMNS, task_from
-from evaluator.interop.program_results import Batch, LimitsLike, reward_options
+from evaluator.interop.program_results import LimitsLike, agraded, graded, reward_options
 from evaluator.model import Grade, JsonValue, RecordError, Task, Verdict, brief
 from evaluator.options import Disagreements
-from evaluator.workers.single import agrade_together, grade_together
 
 LogExtra = Callable[[str, list[str | None]], object]
 """TRL's, which adds a column to the table of completions: its name, and a value for each completion."""
 LogMetric = Callable[[str, float], object]
+
+_Row = tuple[Task | str, str]
+"""The task of a completion, or why it can't be read, and its text. A row without tests is None instead."""
 
 _SHARES: Final = (
     Verdict.PASSED,
@@ -37,8 +39,14 @@ _LONGEST: Final = 200
 """Characters of an error in the table."""
 
 
-class _Reward:
-    """What both kinds of reward function share."""
+class CodeReward:
+    """A reward function for `GRPOTrainer(reward_funcs=[...])`; `make_code_reward` is its other name.
+
+    Instances can be pickled, as trainers do to start processes.
+
+        share = make_code_reward(column="unit_tests", continuous=True, name="share_of_tests")
+        share(completions=["def add(a, b): return a + b"], unit_tests=[{"assert_case": ["assert add(1, 2) == 3"]}])
+    """
 
     def __init__(
         self,
@@ -64,13 +72,28 @@ class _Reward:
         self._column = column
         self._options = reward_options(limits, continuous=continuous, disagreement=disagreement)
 
-    def _read(
-        self, completions: Sequence[JsonValue], columns: Mapping[str, JsonValue]
-    ) -> tuple[Sequence[Task | str | None], Batch]:
-        """The task of each row, why it can't be read, or None for a row without tests; and those with tests.
+    def __call__(
+        self,
+        completions: Sequence[JsonValue],
+        *,
+        log_extra: LogExtra | None = None,
+        log_metric: LogMetric | None = None,
+        **columns: JsonValue,
+    ) -> list[float | None]:
+        """The rewards in the order of `completions`: each is text, or messages, and the last one counts.
 
-        Raises `ValueError` if no column may hold tests, or its length differs.
+        `columns`: the dataset's, each with one value per completion; those without tests are ignored. A reward is
+        None, which TRL leaves out, if the row has no tests, they can't be read (the first time, a warning says so), or
+        the sandbox failed. `log_extra`, `log_metric`: TRL's; they get each completion's verdict and error, and the
+        batch's mean share of passed tests and the share of each verdict, of the rows with tests.
+
+        Raises `ValueError` if no column holds tests or its length differs, `SandboxUnavailable` if no sandbox starts.
         """
+        rows = self._rows(completions, columns)
+        return self._rewards(rows, graded(list(filter(None, rows)), self._options), log_extra, log_metric)
+
+    def _rows(self, completions: Sequence[JsonValue], columns: Mapping[str, JsonValue]) -> list[_Row | None]:
+        """Raises `ValueError` if no column may hold tests, or its length differs."""
         names = [name for name in ([self._column] if self._column else COLUMNS) if name in columns]
         if not names:
             wanted = f"column {self._column!r}" if self._column else f"column of tests ({', '.join(COLUMNS)})"
@@ -83,47 +106,46 @@ class _Reward:
                     f"column {name!r} has {len(columns[name])} values for {count} completions: give one per completion"
                 )
         known: dict[bytes | int, Task | str] = {}
-        rows = zip(*(columns[name] for name in names), strict=True)
-        tasks = [self._task(number, values, names, known) for number, values in enumerate(rows)]
-        given = zip(tasks, map(_text, completions), strict=True)
-        return tasks, Batch((task, text) for task, text in given if task is not None)
-
-    def _task(
-        self, number: int, values: Sequence[JsonValue], names: Sequence[str], known: dict[bytes | int, Task | str]
-    ) -> Task | str | None:
-        """`values`: what the row has in the columns `names`. `known`: the tasks of earlier rows by their tests."""
-        given = next((value for value in values if _may_be_tests(value)), None)
-        if given is None:
-            found = next((value for value in values if value is not None), None)
-            _warn_once(
-                "no tests",
-                f"completion {number} has no reward from {self.__name__}: its row has no tests in {', '.join(names)} "
-                f"({brief(found)}); later rows without tests get no reward and no warning",
-            )
-            return None
-        key = _key(given, number)
-        if key not in known:
-            try:
-                known[key] = task_from(given, str(number))
-            except RecordError as error:
+        rows: list[_Row | None] = []
+        for number, completion in enumerate(completions):
+            values = [columns[name][number] for name in names]
+            tests = next(filter(_may_be_tests, values), None)
+            if tests is None:
+                found = brief(next((value for value in values if value is not None), None))
                 _warn_once(
-                    "unreadable",
-                    f"completion {number} has no reward from {self.__name__}: {error}; later rows that can't be read "
-                    f"get no reward and no warning: the metric {self.__name__}/ungraded counts them",
+                    "no tests",
+                    f"completion {number} has no reward from {self.__name__}: its row has no tests in "
+                    f"{', '.join(names)} ({found}); later rows without tests get no reward and no warning",
                 )
-                known[key] = str(error)
-        return known[key]
+                rows.append(None)
+                continue
+            key = _key(tests, number)
+            if key not in known:
+                known[key] = self._task(tests, number)
+            rows.append((known[key], _text(completion)))
+        return rows
+
+    def _task(self, tests: JsonValue, number: int) -> Task | str:
+        try:
+            return task_from(tests, str(number))
+        except RecordError as error:
+            _warn_once(
+                "unreadable",
+                f"completion {number} has no reward from {self.__name__}: {error}; later rows that can't be read "
+                f"get no reward and no warning: the metric {self.__name__}/ungraded counts them",
+            )
+            return str(error)
 
     def _rewards(
         self,
-        tasks: Sequence[Task | str | None],
-        graded: Sequence[Grade],
+        rows: Sequence[_Row | None],
+        found: Sequence[Grade],
         log_extra: LogExtra | None,
         log_metric: LogMetric | None,
     ) -> list[float | None]:
         """Logs why they are what they are. Names begin with the function's: TRL joins the columns of the same name."""
-        found = iter(graded)
-        grades = [None if task is None else next(found) for task in tasks]
+        rest = iter(found)
+        grades = [None if row is None else next(rest) for row in rows]
         if log_extra is not None:
             log_extra(f"{self.__name__}/verdict", [grade.verdict.value if grade else None for grade in grades])
             log_extra(f"{self.__name__}/error", [_error(grade) if grade else None for grade in grades])
@@ -142,41 +164,10 @@ class _Reward:
         return [grade.reward if grade else None for grade in grades]
 
 
-class CodeReward(_Reward):
-    """A reward function for `GRPOTrainer(reward_funcs=[...])`; `make_code_reward` is its other name.
-
-    Instances can be pickled, as trainers do to start processes.
-
-        share = make_code_reward(column="unit_tests", continuous=True, name="share_of_tests")
-        share(completions=["def add(a, b): return a + b"], unit_tests=[{"assert_case": ["assert add(1, 2) == 3"]}])
-    """
-
-    def __call__(
-        self,
-        completions: Sequence[JsonValue],
-        *,
-        log_extra: LogExtra | None = None,
-        log_metric: LogMetric | None = None,
-        **columns: JsonValue,
-    ) -> list[float | None]:
-        """The rewards in the order of `completions`: each is text, or messages, and the last one counts.
-
-        `columns`: the dataset's, each with one value per completion; those without tests are ignored. A reward is
-        None, which TRL leaves out, if the row has no tests, they can't be read (the first time, a warning says so), or
-        the sandbox failed. `log_extra`, `log_metric`: TRL's; they get each completion's verdict and error, and the
-        batch's mean share of passed tests and the share of each verdict, of the rows with tests.
-
-        Raises `ValueError` if no column holds tests or its length differs, `SandboxUnavailable` if no sandbox starts.
-        """
-        tasks, batch = self._read(completions, columns)
-        graded = batch.grades(grade_together(batch.pairs, self._options))
-        return self._rewards(tasks, graded, log_extra, log_metric)
-
-
-class AsyncCodeReward(_Reward):
+class AsyncCodeReward(CodeReward):
     """The same for `await`: TRL awaits all such functions together. `make_acode_reward` is its other name."""
 
-    async def __call__(
+    async def __call__(  # type: ignore[override]
         self,
         completions: Sequence[JsonValue],
         *,
@@ -185,9 +176,8 @@ class AsyncCodeReward(_Reward):
         **columns: JsonValue,
     ) -> list[float | None]:
         """As `CodeReward`'s, and the event loop runs on meanwhile."""
-        tasks, batch = self._read(completions, columns)
-        graded = batch.grades(await agrade_together(batch.pairs, self._options))
-        return self._rewards(tasks, graded, log_extra, log_metric)
+        rows = self._rows(completions, columns)
+        return self._rewards(rows, await agraded(list(filter(None, rows)), self._options), log_extra, log_metric)
 
 
 _warned: set[str] = set()

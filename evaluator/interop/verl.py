@@ -16,12 +16,11 @@ from difflib import get_close_matches
 from functools import cache
 from typing import Any, Literal, NamedTuple, TypedDict
 
-from evaluator import Grade, Rollout, Task
+from evaluator import Grade, Task
 from evaluator.formats.tests_alone import task_from
-from evaluator.interop.program_results import LimitsLike, reward_options, ungraded
+from evaluator.interop.program_results import LimitsLike, agraded, graded, reward_options
 from evaluator.model import JsonValue, RecordError
 from evaluator.options import Disagreements, Options
-from evaluator.workers.single import agrade_one, grade_together
 
 
 class Score(TypedDict):
@@ -67,7 +66,8 @@ def compute_score(
         tests = {"inputs": ["1\\n2"], "outputs": ["3"], "fn_name": "add"}
         compute_score("taco", "def add(a, b): return a + b", tests)["score"]  # 1.0
     """
-    return _scoring(**settings).scores([_row(data_source, solution_str, ground_truth, extra_info, {})])[0]
+    scoring, row = _scoring(**settings), _row(data_source, solution_str, ground_truth, extra_info, {})
+    return scoring.scores([row], graded(scoring.programs([row]), scoring.options))[0]
 
 
 async def acompute_score(
@@ -79,7 +79,7 @@ async def acompute_score(
 ) -> Score | float:
     """`compute_score` for a reward loop: the same arguments, result and exceptions, but it takes no thread."""
     scoring, row = _scoring(**settings), _row(data_source, solution_str, ground_truth, extra_info, {})
-    return scoring.score(row, await agrade_one(*row.pair, scoring.options) if row.pair else None)
+    return scoring.scores([row], await agraded(scoring.programs([row]), scoring.options))[0]
 
 
 def compute_score_batch(
@@ -103,17 +103,17 @@ def compute_score_batch(
         raise ValueError(f"{has}: give one of each per response")
     tasks: dict[JsonValue, Task] = {}
     given = enumerate(zip(sources, solutions, truths, infos, strict=True))
-    return _scoring(**settings).scores([_row(*each, tasks, place) for place, each in given])
+    scoring, rows = _scoring(**settings), [_row(*each, tasks, place) for place, each in given]
+    return scoring.scores(rows, graded(scoring.programs(rows), scoring.options))
 
 
 class _Row(NamedTuple):
     """A response with its tests."""
 
     name: str
-    pair: tuple[Task, Rollout] | None
-    """None if it can't be graded."""
-    problem: str = ""
-    """Why not."""
+    task: Task | str
+    """Or why there is none."""
+    response: str = ""
 
 
 def _row(
@@ -131,13 +131,13 @@ def _row(
     elif place is not None:
         name = f"{name}, response {place} of the batch"
     if not isinstance(solution, str):
-        return _Row(name, None, f"solution_str is of type {type(solution).__name__}: give text")
+        return _Row(name, f"solution_str is of type {type(solution).__name__}: give text")
     key = ground_truth if isinstance(ground_truth, str) else id(ground_truth)
     try:
         task = tasks.get(key) or tasks.setdefault(key, task_from(ground_truth, name))
     except RecordError as error:
-        return _Row(name, None, str(error))
-    return _Row(name, (task, Rollout(task_id=task.task_id, sample_id=f"{task.task_id}#0", completion=solution)))
+        return _Row(name, str(error))
+    return _Row(name, task, solution)
 
 
 class _Scoring(NamedTuple):
@@ -148,23 +148,35 @@ class _Scoring(NamedTuple):
     """The score without a grade; None: raise."""
     options: Options
 
-    def scores(self, rows: Sequence[_Row]) -> list[Score | float]:
+    def programs(self, rows: Sequence[_Row]) -> list[tuple[Task | str, str]]:
         for row in rows:
-            if row.pair is None and self.ungraded is None:  # before the others are graded
-                raise UngradedError(f"{row.name}: {row.problem}")
-        grades = iter(grade_together([row.pair for row in rows if row.pair], self.options))
-        return [self.score(row, next(grades) if row.pair else None) for row in rows]
+            if isinstance(row.task, str) and self.ungraded is None:  # before the others are graded
+                raise UngradedError(f"{row.name}: {row.task}")
+        return [(row.task, row.response) for row in rows]
 
-    def score(self, row: _Row, grade: Grade | None) -> Score | float:
-        grade = grade or ungraded(row.problem)
-        reward, problem = grade.reward, row.problem
-        if reward is None:
-            problem = problem or f"no grade ({grade.verdict}): {grade.error_message or 'no reason was given'}"
+    def scores(self, rows: Sequence[_Row], grades: Sequence[Grade]) -> list[Score | float]:
+        return [self._score(row, grade) for row, grade in zip(rows, grades, strict=True)]
+
+    def _score(self, row: _Row, grade: Grade) -> Score | float:
+        problem, score = "", grade.reward
+        if score is None:
+            reason = grade.error_message or "no reason was given"
+            problem = row.task if isinstance(row.task, str) else f"no grade ({grade.verdict}): {reason}"
             if self.ungraded is None:
                 raise UngradedError(f"{row.name}: {problem}")
-        score = self.ungraded if reward is None else reward
-        assert score is not None
-        return score if self.plain else _score(score, grade, problem)
+            score = self.ungraded
+        if self.plain:
+            return score
+        return Score(
+            score=score,
+            acc=float(grade.passed),
+            graded=float(not problem),
+            pass_rate=0.0 if problem else grade.pass_rate or 0.0,
+            tests_passed=0 if problem else grade.tests_passed,
+            tests_total=grade.tests_total,
+            verdict=grade.verdict.value,
+            error=problem or grade.error,
+        )
 
 
 def _scoring(
@@ -190,17 +202,3 @@ def _warn_if_misspelt(name: str) -> None:
     close = get_close_matches(name, ("plain", "ungraded", "continuous", "limits", "disagreement"), 1, 0.8)
     if close:
         warnings.warn(f"the keyword {name!r} is ignored: is it {close[0]!r}?", stacklevel=4)
-
-
-def _score(score: float, grade: Grade, problem: str) -> Score:
-    """`problem`: why there is no grade; empty if there is one."""
-    return Score(
-        score=score,
-        acc=float(grade.passed),
-        graded=float(not problem),
-        pass_rate=0.0 if problem else grade.pass_rate or 0.0,
-        tests_passed=0 if problem else grade.tests_passed,
-        tests_total=grade.tests_total,
-        verdict=grade.verdict.value,
-        error=problem or grade.error,
-    )

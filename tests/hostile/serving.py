@@ -15,10 +15,10 @@ from urllib.parse import urlsplit
 
 from starlette.types import ASGIApp
 
+from evaluator.interop import sandbox_fusion
 from evaluator.interop.agentfly import server as agentfly
 from evaluator.interop.colossalai import server as colossalai
 from evaluator.interop.nemo_gym import CodeResourcesServer
-from evaluator.interop.sandbox_fusion import server as sandbox_fusion
 from tests.interop.serving import in_thread
 from tests.waiting import HANG_S
 

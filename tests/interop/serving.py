@@ -20,7 +20,8 @@ from starlette.types import ASGIApp
 
 from evaluator.cli import main
 from evaluator.interop import http_server
-from evaluator.interop.http_guard import Guard, Hosts
+from evaluator.interop.endpoints import Guard
+from evaluator.interop.http_server import Hosts
 from tests.waiting import HANG_S, wait_until
 
 Found = TypeVar("Found")

@@ -10,8 +10,8 @@ from evaluator import long_numbers
 from evaluator.formats import contests, nemo_gym
 from evaluator.interop import slime, trl, verl
 from evaluator.interop.colossalai import InOutsError, run_test
-from evaluator.interop.open_instruct import Request, results_of_stdio
 from evaluator.interop.opencompass import LCBCodeGenerationEvaluator
+from evaluator.interop.sandbox_fusion import ProgramTests, results_of_stdio
 from evaluator.model import Limits, Rollout, Task
 from evaluator.options import Options
 from evaluator.sandbox import Sandbox
@@ -74,7 +74,7 @@ def test_evaluators() -> None:
         assert LCBCodeGenerationEvaluator().score([code], ["q"], [row])["pass@1"] == 100 * reward, (given, code)
         if "fn_name" not in given and isinstance(given["inputs"][0], str):
             tests = [{"input": given["inputs"][0], "output": given["outputs"][0]}]
-            assert asyncio.run(results_of_stdio(Request(code, tests), Limits())).results == [reward], (given, code)
+            assert asyncio.run(results_of_stdio(ProgramTests(code, tests), Limits())).results == [reward], (given, code)
 
 
 def test_the_published_function_takes_texts_alone() -> None:

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
+from evaluator.interop import sandbox_fusion as fusion_server
 from evaluator.interop.agentfly import server as agentfly_server
 from evaluator.interop.colossalai import check_correctness_code_api
 from evaluator.interop.colossalai import server as colossalai_server
-from evaluator.interop.sandbox_fusion import server as fusion_server
 from tests.interop.serving import Answer, Served, ask, in_thread
 from tests.waiting import wait_until
 

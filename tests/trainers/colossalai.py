@@ -60,7 +60,7 @@ def check_reward_function(rows: list[dict[str, Any]], own: ModuleType, url: str)
 
 def check_verifier(rows: list[dict[str, Any]]) -> None:
     """The script that serves `check_correctness`, over our import."""
-    sys.modules[f"{REWARD}.code_reward.utils"] = importlib.import_module("evaluator.interop.colossalai.utils")
+    sys.modules[f"{REWARD}.code_reward.utils"] = importlib.import_module("evaluator.interop.colossalai")
     verifier = importlib.import_module("start_code_verifier")
     for row in rows[:10]:
         request = verifier.CheckCorrectnessRequest(in_outs=row["tests"], generation=code(row), eval_mode=True)

@@ -23,12 +23,17 @@ _STARRED = (
     "string re datetime collections heapq bisect copy math random statistics itertools functools operator io sys json "
     "builtins typing"
 ).split()
-_REFUSED_BY_OS = (
-    "kill system putenv remove removedirs rmdir fchdir setuid fork forkpty killpg rename renames truncate replace "
-    "unlink fchmod fchown chmod chown chroot lchflags lchmod lchown getcwd chdir"
-).split()
-_PATCHED = {"shutil": ("rmtree", "move", "chown"), "subprocess": ("Popen",)}
-_REFUSED_MODULES = ("ipdb", "joblib", "resource", "psutil", "tkinter")
+REFUSED = {
+    "builtins": ("exit", "quit", "help"),
+    "os": (
+        "kill system putenv remove removedirs rmdir fchdir setuid fork forkpty killpg rename renames truncate replace "
+        "unlink fchmod fchown chmod chown chroot lchflags lchmod lchown getcwd chdir"
+    ).split(),
+    "shutil": ("rmtree", "move", "chown"),
+    "subprocess": ("Popen",),
+}
+"""The names that `reliability_guard` removes, by their modules."""
+REFUSED_MODULES = ("ipdb", "joblib", "resource", "psutil", "tkinter")
 _RECURSION = 600_000
 _SHOWN = 200
 
@@ -47,7 +52,7 @@ def _preamble_names() -> dict[str, Any]:
         public = getattr(module, "__all__", None) or [each for each in vars(module) if not each.startswith("_")]
         names.update((each, getattr(module, each)) for each in public)
     names.update((name, __import__(name)) for name in _STARRED[:16])
-    return names | {"exit": None, "quit": None, "help": None}
+    return names | dict.fromkeys(REFUSED["builtins"])
 
 
 _PREAMBLE: dict[str, Any] = {}
@@ -59,7 +64,7 @@ def prepare() -> None:
     After `new_processes.refuse`, because subprocess keeps references from its import.
     """
     _PREAMBLE.update(_preamble_names())
-    for name in _PATCHED:
+    for name in REFUSED:
         __import__(name)
 
 
@@ -80,7 +85,7 @@ class _Program:
         self._stages: dict[str, Callable[..., _Answer]] = {"load": self.load, "call": self.call, "run": self.run}
 
     def answer(self, stage: str, *arguments: Any) -> _Answer:
-        _refuse(builtins, ("exit", "quit", "help"))  # each time: builtins are restored between two test cases
+        _refuse("builtins")  # each time: builtins are restored between two test cases
         return self._stages[stage](*arguments)
 
     def load(self, imports: str, name: str, of_solution: bool, preamble_counts: bool) -> _Answer:
@@ -130,7 +135,7 @@ class _Program:
             return _raised(error)
         finally:
             sys.stdin, sys.stdout, builtins.open = stdin, stdout, opened
-        return ("ok", written.getvalue())
+        return ("ok", None, written.getvalue())
 
 
 def _feed(stream: Any, text: str) -> None:
@@ -144,17 +149,16 @@ def _feed(stream: Any, text: str) -> None:
 def _guard() -> None:
     """Removes what `reliability_guard` removes; this protects nothing."""
     os.environ["OMP_NUM_THREADS"] = "1"
-    _refuse(os, _REFUSED_BY_OS)
-    for name, refused in _PATCHED.items():
-        _refuse(sys.modules[name], refused)
+    for name in REFUSED:
+        _refuse(name)
     modules: dict[str, Any] = sys.modules
-    modules.update(dict.fromkeys(_REFUSED_MODULES))
+    modules.update(dict.fromkeys(REFUSED_MODULES))
     sys.setrecursionlimit(_RECURSION)
 
 
-def _refuse(module: ModuleType, names: tuple[str, ...] | list[str]) -> None:
-    for name in names:
-        setattr(module, name, None)
+def _refuse(module: str) -> None:
+    for name in REFUSED[module]:
+        setattr(sys.modules[module], name, None)
 
 
 def _raised(error: BaseException, description: str | None = None) -> _Answer:

@@ -8,9 +8,11 @@ locals. Source: `testing_util.py`, as observed; docs/colossalai.md lists every d
 from __future__ import annotations
 
 import ast
+import contextlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from importlib import resources
 from typing import Final, NamedTuple, cast
 
@@ -19,7 +21,7 @@ from evaluator.checkers.colossalai import text_accepted, value_accepted
 from evaluator.graders.bench import Bench
 from evaluator.graders.cases.loop import attempt, attempt_by
 from evaluator.import_headers import COLOSSALAI
-from evaluator.model import JsonValue, Limits, Verdict
+from evaluator.model import JsonValue, Verdict
 from evaluator.sandbox import Execution, Outcome, Program, Runner, Status, encoded_call
 
 CALL_S: Final = 600.0
@@ -30,6 +32,9 @@ _SHOWN_OUTPUT: Final = 200
 _SHOWN_INPUT: Final = 300
 
 _RUNNER: Final = Runner("colossalai", resources.files(__package__).joinpath("inside.py").read_text("utf-8"))
+
+_Answer = tuple[object, object, object, object]
+"""`("ok", value, text, None)`, or `("raised", repr, traceback, the type's name)`."""
 
 Code = bool | int
 """True, False (wrong answer), -1 (runtime error, time-out), -2 (does not compile, or has no such function)."""
@@ -75,6 +80,16 @@ class Report:
     def results(self) -> list[Code]:
         return [-1] if self.faulty else [case.code for case in self.cases]
 
+    def answer(self, outcome: Outcome, *, loading: bool = False) -> _Answer | None:
+        """What the program returned; else adds a result for what it raised, or how its process ended."""
+        answer = _answer(outcome)
+        if answer is not None and answer[0] == "ok":
+            return answer
+        self.cases.append(_failure(outcome, answer, loading=loading))
+        # The original's `except Exception` does not catch these, so that its process ends without a result.
+        self.died = self.died or answer is None or answer[3] in ("SystemExit", "KeyboardInterrupt", "GeneratorExit")
+        return None
+
 
 class Asked(NamedTuple):
     """The options of a run."""
@@ -104,114 +119,51 @@ def run_tests(in_outs: Mapping[str, JsonValue], completion: str, options: Asked,
     limits = bench.options.limits.replaced(times)
     source = completion if by_value else _wrapped_source(completion)
     of_solution = by_value and "class Solution" in completion
-    load = (_imports_before(source), name if by_value else _STDIN_FUNCTION, of_solution, options.strict)
-    program = Program(source, runner=_RUNNER)
-    with bench.sandbox.execute(program, limits) as execution:
-        session = _Session(execution, limits, bench, load)
-        report = Report()
-        if _load(session, report):
-            _run_each(in_outs, options, session, report, by_value=by_value)
+    function = name if by_value else _STDIN_FUNCTION
+    load = encoded_call(("load", _imports_before(source), function, of_solution, options.strict), {})
+    report = Report()
+    with bench.sandbox.execute(Program(source, runner=_RUNNER), limits) as execution:
+        if report.answer(attempt(load, limits, bench, execution), loading=True) is None:
+            report.error_info = dict(report.cases[0].info)
+            return report
+        for argument, case_input, expected, wanted in _cases(in_outs, by_value):
+            payload = encoded_call(("call" if by_value else "run", argument), {})
+            outcome = attempt_by(partial(_run, execution, load, payload), limits, bench, execution)
+            answer = report.answer(outcome)
+            if answer is not None:
+                output = _text(answer[2])
+                accepted = (
+                    value_accepted(wanted, answer[1], strict=options.strict)
+                    if by_value
+                    else text_accepted(expected, output, strict=options.strict)
+                )
+                info = {} if accepted else _wrong(case_input, expected, output, by_value)
+                verdict = Verdict.PASSED if accepted else Verdict.WRONG_ANSWER
+                report.cases.append(CaseCode(accepted, verdict, info, outcome, output))
+            continues = report.cases[-1].code is True or (options.run_all and not (options.strict and by_value))
+            if not continues or execution.left_s <= 0:
+                report.error_info = dict(report.cases[-1].info)
+                break
     return report
 
 
-class _Session:
-    """Requests to the completion's process; after its end a new one is loaded first."""
-
-    def __init__(self, execution: Execution, limits: Limits, bench: Bench, load: Sequence[object]) -> None:
-        self._execution = execution
-        self._limits = limits
-        self._bench = bench
-        self._load = encoded_call(("load", *load), {})
-
-    @property
-    def over(self) -> bool:
-        return self._execution.left_s <= 0
-
-    def load(self) -> Outcome:
-        return attempt(self._load, self._limits, self._bench, self._execution)
-
-    def request(self, stage: str, argument: object) -> Outcome:
-        """The outcome of one test case; run once more, alone, if the machine was too busy (see `attempt_by`)."""
-        payload = encoded_call((stage, argument), {})
-        return attempt_by(lambda wall_s: self._run(payload, wall_s), self._limits, self._bench, self._execution)
-
-    def _run(self, payload: bytes, wall_s: float) -> Outcome:
-        if not self._execution.begun:
-            loaded = self._execution.run(self._load, wall_s=wall_s)
-            if loaded.status is not Status.ANSWERED:
-                return loaded
-        return self._execution.run(payload, wall_s=wall_s)
+def _run(execution: Execution, load: bytes, payload: bytes, wall_s: float) -> Outcome:
+    """The outcome of one test case. If the completion's process has ended, a new one is loaded first."""
+    loaded = None if execution.begun else execution.run(load, wall_s=wall_s)
+    if loaded is not None and loaded.status is not Status.ANSWERED:
+        return loaded
+    return execution.run(payload, wall_s=wall_s)
 
 
-def _load(session: _Session, report: Report) -> bool:
-    outcome = session.load()
-    answer = _answer(outcome)
-    if answer is not None and answer[0] == "ok":
-        return True
-    failure = _failure(outcome, answer, loading=True)
-    report.cases.append(failure)
-    report.error_info = dict(failure.info)
-    report.died = answer is None or _escapes(answer)
-    return False
-
-
-def _run_each(
-    in_outs: Mapping[str, JsonValue], options: Asked, session: _Session, report: Report, *, by_value: bool
-) -> None:
-    continues = options.run_all and not (options.strict and by_value)
-    judge = _judged_call if by_value else _judged_run
-    for place, case_input in enumerate(_list_of(in_outs, "inputs")):
-        expected = _expected(in_outs, place)
-        case = judge(session, place, case_input, expected, options, report)
-        report.cases.append(case)
-        if (case.code is not True and not continues) or session.over:
-            report.error_info = dict(case.info)
-            return
-
-
-def _judged_call(
-    session: _Session, place: int, case_input: JsonValue, expected: JsonValue, options: Asked, report: Report
-) -> CaseCode:
-    arguments, value = _arguments(case_input, place), _json(expected, f"outputs[{place}]")
-    outcome = session.request("call", tuple(_with_int_keys(arguments)))
-    answer = _answer(outcome)
-    if answer is None or answer[0] != "ok":
-        report.died = report.died or answer is None or _escapes(answer)
-        return _failure(outcome, answer)
-    if value_accepted(value, answer[1], strict=options.strict):
-        return CaseCode(True, Verdict.PASSED, {}, outcome, _text(answer, 2))
-    lines = case_input.strip().split("\n")
-    room = _SHOWN_INPUT // (case_input.count("\n") + 1)
-    shown = "\n".join(truncated(line, room) for line in lines)
-    return _wrong(outcome, _text(answer, 2), expected, shown)
-
-
-def _judged_run(
-    session: _Session, place: int, case_input: JsonValue, expected: JsonValue, options: Asked, report: Report
-) -> CaseCode:
-    for name, value in (("inputs", case_input), ("outputs", expected)):
-        if not isinstance(value, str):
-            problem = f"{name}[{place}] is {type(value).__name__}, not text"
-            raise InOutsError(f"in_outs: {problem}", AssertionError(problem))
-    outcome = session.request("run", case_input)
-    answer = _answer(outcome)
-    if answer is None or answer[0] != "ok":
-        report.died = report.died or answer is None or (_escapes(answer) and answer[3] != "SystemExit")
-        return _failure(outcome, answer)
-    output = _text(answer, 1)
-    if text_accepted(expected, output, strict=options.strict):
-        return CaseCode(True, Verdict.PASSED, {}, outcome, output)
-    return _wrong(outcome, truncated(output, _SHOWN_OUTPUT), expected, truncated(case_input), output)
-
-
-def _wrong(outcome: Outcome, output: str, expected: str, inputs: str, actual: str | None = None) -> CaseCode:
-    info = {
-        "output": output,
+def _wrong(case_input: str, expected: str, output: str, by_value: bool) -> dict[str, str]:
+    lines = case_input.strip().split("\n") if by_value else [case_input]
+    room = _SHOWN_INPUT // (case_input.count("\n") + 1 if by_value else 1)
+    return {
+        "output": output if by_value else truncated(output, _SHOWN_OUTPUT),
         "expected": truncated(expected, _SHOWN_OUTPUT),
-        "inputs": inputs,
+        "inputs": "\n".join(truncated(line, room) for line in lines),
         "error_message": "Wrong Answer",
     }
-    return CaseCode(False, Verdict.WRONG_ANSWER, info, outcome, actual or output)
 
 
 _VERDICTS: Final = {
@@ -222,53 +174,77 @@ _VERDICTS: Final = {
 }
 
 
-def _failure(outcome: Outcome, answer: tuple[object, ...] | None, *, loading: bool = False) -> CaseCode:
+def _failure(outcome: Outcome, answer: _Answer | None, *, loading: bool) -> CaseCode:
     """The result of what the program raised, or of how its process ended."""
     if answer is not None:
         code, verdict = (-2, Verdict.COMPILE_ERROR) if loading else (-1, Verdict.RUNTIME_ERROR)
-        info = {"error": _text(answer, 1), "traceback": cleaned_traceback(_text(answer, 2))}
+        info = {"error": _text(answer[1]), "traceback": cleaned_traceback(_text(answer[2]))}
         return CaseCode(code, verdict, info, outcome)
     verdict, kind = _VERDICTS.get(outcome.status, (Verdict.RUNTIME_ERROR, "RuntimeError"))
     message = outcome.message or (outcome.failure.message if outcome.failure else "") or outcome.status.value
     return CaseCode(-1, verdict, {"error": f"{kind}({message!r})", "traceback": ""}, outcome)
 
 
-def _escapes(answer: tuple[object, ...]) -> bool:
-    """Whether the original's `except Exception` does not catch it, so that its process ends without a result."""
-    return answer[0] == "raised" and _text(answer, 3) in ("SystemExit", "KeyboardInterrupt", "GeneratorExit")
-
-
-def _answer(outcome: Outcome) -> tuple[object, ...] | None:
+def _answer(outcome: Outcome) -> _Answer | None:
     """What the process returned, if it has our form. The completion may have written it, so it is not trusted."""
     value = outcome.value
-    if outcome.status is not Status.ANSWERED or type(value) is not tuple or not value:
+    if outcome.status is not Status.ANSWERED or type(value) is not tuple or value[:1] not in (("ok",), ("raised",)):
         return None
-    return value if value[0] in ("ok", "raised") else None
+    kind, first, second, third, *_ = (*value, None, None, None)
+    return kind, first, second, third
 
 
-def _text(answer: tuple[object, ...], place: int) -> str:
-    value = answer[place] if len(answer) > place else ""
+def _text(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
+# --- the test cases
+
+
+def _cases(
+    in_outs: Mapping[str, JsonValue], by_value: bool
+) -> Iterator[tuple[object, JsonValue, JsonValue, JsonValue]]:
+    """For each the argument of its request, its input and expected output, and the value that is expected."""
+    for place, case_input in enumerate(inputs := _list_of(in_outs, "inputs")):
+        outputs = _list_of(in_outs, "outputs")
+        if place >= len(outputs):
+            counts = f"in_outs has {len(inputs)} inputs but {len(outputs)} outputs: give one output per input"
+            raise InOutsError(counts, IndexError("list index out of range"))
+        expected = outputs[place]
+        if by_value:
+            arguments = _arguments(case_input, place)
+            yield tuple(arguments), case_input, expected, _json(expected, f"outputs[{place}]")
+            continue
+        for name, value in (("inputs", case_input), ("outputs", expected)):
+            if not isinstance(value, str):
+                raise _unusable(f"{name}[{place}] is {type(value).__name__}, not text", AssertionError)
+        yield case_input, case_input, expected, expected
+
+
+def _unusable(problem: str, original: type[Exception], rest: str = "") -> InOutsError:
+    return InOutsError(f"in_outs: {problem}{rest}", original(problem))
+
+
+def _list_of(in_outs: Mapping[str, JsonValue], name: str) -> list[JsonValue]:
+    value = in_outs.get(name)
+    if value is None:
+        raise InOutsError(f"in_outs: {name} is missing", KeyError(name))
+    if not isinstance(value, list | tuple):
+        raise InOutsError(f"in_outs: {name} is {type(value).__name__}, not a list", TypeError(name))
+    return cast("list[JsonValue]", value)
+
+
 def _arguments(case_input: JsonValue, place: int) -> list[JsonValue]:
-    """One JSON value per line."""
+    """One JSON value per line. If the first is a dict whose keys are digits: only that, with ints as keys."""
     if not isinstance(case_input, str):
         problem = f"inputs[{place}] is {type(case_input).__name__}, not text"
-        raise InOutsError(f"in_outs: {problem} with one JSON value per line", AttributeError(problem))
-    lines = case_input.split("\n")
-    return [_json(line, f"inputs[{place}], line {number}") for number, line in enumerate(lines, 1)]
-
-
-def _with_int_keys(arguments: list[JsonValue]) -> list[JsonValue]:
-    """If the first argument is a dict whose keys are digits: only that, with ints as keys."""
-    first = arguments[0]
-    if not isinstance(first, dict):
-        return arguments
-    try:
-        return [{int(key): value for key, value in first.items()}]
-    except ValueError:
-        return arguments
+        raise _unusable(problem, AttributeError, " with one JSON value per line")
+    lines = enumerate(case_input.split("\n"), 1)
+    arguments = [_json(line, f"inputs[{place}], line {number}") for number, line in lines]
+    if isinstance(arguments[0], dict):
+        with contextlib.suppress(ValueError):
+            return [{int(key): value for key, value in arguments[0].items()}]
+    return arguments
 
 
 def _json(text: JsonValue, where: str) -> JsonValue:
@@ -280,20 +256,7 @@ def _json(text: JsonValue, where: str) -> JsonValue:
         raise InOutsError(f"in_outs: {where} is not JSON: {error}", error) from None
 
 
-def _expected(in_outs: Mapping[str, JsonValue], place: int) -> JsonValue:
-    outputs = _list_of(in_outs, "outputs")
-    if place < len(outputs):
-        return outputs[place]
-    counts = f"{len(_list_of(in_outs, 'inputs'))} inputs but {len(outputs)} outputs"
-    raise InOutsError(f"in_outs has {counts}: give one output per input", IndexError("list index out of range"))
-
-
-def _list_of(in_outs: Mapping[str, JsonValue], name: str) -> list[JsonValue]:
-    value = in_outs.get(name)
-    if isinstance(value, list | tuple):
-        return cast("list[JsonValue]", value)
-    problem = "is missing" if value is None else f"is {type(value).__name__}, not a list"
-    raise InOutsError(f"in_outs: {name} {problem}", KeyError(name) if value is None else TypeError(problem))
+# --- the program
 
 
 def _imports_before(source: str) -> str:

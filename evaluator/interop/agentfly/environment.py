@@ -5,17 +5,16 @@ A script runs like `python script.py` with empty stdin.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Protocol
 
-import msgspec
-
-from evaluator.interop.program_run import run_program, start_sandbox
+from evaluator.interop.program_run import run_program
 from evaluator.model import Limits
 from evaluator.sandbox import FaultError, Outcome, Program, Status
+from evaluator.workers.single import warm_up
 
 LIMITS = Limits(wall_s=10, cpu_s=8, total_s=18, memory_mb=1024)
 """AgentFly's. On a busy machine a script may run twice: both runs end before AgentFly's client gives up (20 s)."""
@@ -23,34 +22,20 @@ LIMITS = Limits(wall_s=10, cpu_s=8, total_s=18, memory_mb=1024)
 OUTPUT_CHARACTERS = 16_384
 ERROR_CHARACTERS = 8_192
 
-TIMED_OUT = "Execution timed out"
 _TEXTS = {
-    Status.TIME: TIMED_OUT,
+    Status.TIME: "Execution timed out",
     Status.MEMORY: "Memory limit exceeded",
     Status.OUTPUT: "Output limit exceeded",
 }
+_PREFIXES = {Status.REJECTED: "Rejected", Status.DIED: "Killed"}
 
 
 class SandboxFault(RuntimeError):  # noqa: N818 - a state of the machine, as `SandboxUnavailable` is
     """The sandbox itself failed twice: this says nothing about the code, so there is no reward."""
 
 
-class Run(msgspec.Struct, frozen=True):
-    """How a script ended; `error` is None if it succeeded."""
-
-    status: Status
-    output: str
-    """Its stdout, at most 16,384 characters."""
-    error: str | None = None
-    """One line such as `NameError: name 'x' is not defined`, at most 8,192 characters."""
-    raised: bool = False
-    """Whether the error is an exception."""
-    out_of_cpu: bool = False
-    """Whether it exceeded the CPU time limit."""
-
-
-async def run(code: str, limits: Limits = LIMITS) -> Run:
-    """Runs a script; waits while all sandboxes are in use.
+async def run(code: str, limits: Limits = LIMITS) -> Outcome:
+    """How a script ended; waits while all sandboxes are in use.
 
     Raises `SandboxUnavailable` if no sandbox starts, `SandboxFault` if it failed twice, `TypeError` if `code` is not
     `str`.
@@ -58,34 +43,39 @@ async def run(code: str, limits: Limits = LIMITS) -> Run:
     if not isinstance(code, str):
         raise TypeError(f"code must be text, not {type(code).__name__}: give a program's source")
     try:
-        outcome = await run_program(Program(code), "", limits)
+        return await run_program(Program(code), "", limits)
     except FaultError as fault:
         raise SandboxFault(f"the sandbox failed: {fault}; run `rollscope doctor`") from fault
-    error = _error(outcome)
-    return Run(
-        status=outcome.status,
-        output=outcome.stdout.text()[:OUTPUT_CHARACTERS],
-        error=None if error is None else error[:ERROR_CHARACTERS],
-        raised=outcome.status in (Status.RAISED, Status.NOT_LOADED),
-        out_of_cpu=outcome.status is Status.TIME and outcome.cpu_s > limits.cpu_s,
-    )
 
 
-def _error(outcome: Outcome) -> str | None:
-    if outcome.status in _TEXTS:
-        return _TEXTS[outcome.status]
-    if outcome.status is Status.REJECTED:
-        return f"Rejected: {outcome.message}"
-    if outcome.status is Status.DIED:
-        return f"Killed: {outcome.message}"
-    if outcome.failure is not None:
-        message = outcome.message or outcome.failure.message
-        return f"{outcome.failure.type}: {message}" if message else outcome.failure.type
-    if outcome.status is not Status.ANSWERED:
-        return outcome.message
-    return f"SystemExit: {outcome.exit_status}" if outcome.exit_status else None
+def output_of(outcome: Outcome) -> str:
+    """A script's stdout, at most 16,384 characters."""
+    return outcome.stdout.text()[:OUTPUT_CHARACTERS]
 
 
+def error_of(outcome: Outcome) -> str | None:
+    """One line such as `NameError: name 'x' is not defined`, at most 8,192 characters; None if it succeeded."""
+    status, failure = outcome.status, outcome.failure
+    error: str | None
+    if status in _PREFIXES:
+        error = f"{_PREFIXES[status]}: {outcome.message}"
+    elif status not in _TEXTS and failure is not None:
+        message = outcome.message or failure.message
+        error = f"{failure.type}: {message}" if message else failure.type
+    elif status is Status.ANSWERED:
+        error = f"SystemExit: {outcome.exit_status}" if outcome.exit_status else None
+    else:
+        error = _TEXTS.get(status, outcome.message)
+    return error and error[:ERROR_CHARACTERS]
+
+
+def detail_of(outcome: Outcome) -> str:
+    """The error as the original's server has it: Python writes an exception's text to stderr with a newline."""
+    error = error_of(outcome) or ""
+    return f"{error}\n"[:ERROR_CHARACTERS] if outcome.status in (Status.RAISED, Status.NOT_LOADED) else error
+
+
+# Turns `SystemExit` into an ordinary exception.
 _RUN = """\
 def _run(source, names):
     try:
@@ -125,37 +115,12 @@ def is_observed() -> bool:
     return _observed.get()
 
 
-def observed_source(code: str) -> str:
-    """A program that runs the code, with `SystemExit` turned into an ordinary exception."""
-    return f"{_RUN}_run({code!r}, globals())\n"
-
-
-def observed_text(run: Run) -> str:
-    """The original's answer for a run."""
-    if run.error is None:
-        return run.output
-    if run.raised:
-        return f"{run.error}\n"[:ERROR_CHARACTERS]
-    silent = run.out_of_cpu or run.status in (Status.DIED, Status.ANSWERED)
-    return "" if silent else run.error
-
-
-class ResourceSpec(Protocol):
-    """The fields that Rollscope reads; AgentFly's own specs have them."""
-
-    @property
-    def category(self) -> str: ...
-
-    @property
-    def image(self) -> str | None: ...
-
-    @property
-    def max_global_num(self) -> int | None: ...
-
-
 @dataclass(frozen=True, kw_only=True)
 class ContainerResourceSpec:
-    """The kind of a resource, and how many may exist. The container's fields are for AgentFly's engine alone."""
+    """The kind of a resource, and how many may exist; AgentFly's own specs will do too.
+
+    Rollscope reads `category`, `image` and `max_global_num`. The other fields are for AgentFly's engine alone.
+    """
 
     category: str
     image: str | None = None
@@ -189,7 +154,7 @@ class PythonSandboxEnv:
     """Runs scripts, each in a new process: they share nothing. See the example of `Context`, which acquires one."""
 
     def __init__(
-        self, resource_id: str = "python", spec: ResourceSpec = PythonSandboxSpec, *, limits: Limits = LIMITS
+        self, resource_id: str = "python", spec: ContainerResourceSpec = PythonSandboxSpec, *, limits: Limits = LIMITS
     ) -> None:
         """`resource_id` and `spec` are kept for the engine. `limits`: of one script; 10 s wall, 8 s CPU, 1 GiB."""
         self.resource_id = resource_id
@@ -203,7 +168,7 @@ class PythonSandboxEnv:
 
     async def start(self) -> None:
         """Starts a sandbox. Raises `SandboxUnavailable`."""
-        await start_sandbox()
+        await asyncio.to_thread(warm_up)
         self._started = True
 
     async def reset(self, *_: object, **__: object) -> str:
@@ -219,12 +184,15 @@ class PythonSandboxEnv:
         """
         if not self._started:
             raise RuntimeError("the environment is not started: await its start() first")
-        if is_observed() and isinstance(code, str):
-            return observed_text(await run(observed_source(code), self._limits))
-        done = await run(code, self._limits)
-        if done.error is not None:
-            raise CodeError(done.error)
-        return done.output
+        observed = is_observed() and isinstance(code, str)
+        outcome = await run(f"{_RUN}_run({code!r}, globals())\n" if observed else code, self._limits)
+        error = error_of(outcome)
+        if error is None:
+            return output_of(outcome)
+        if not observed:
+            raise CodeError(error)
+        out_of_cpu = outcome.status is Status.TIME and outcome.cpu_s > self._limits.cpu_s
+        return "" if out_of_cpu or outcome.status in (Status.DIED, Status.ANSWERED) else detail_of(outcome)
 
     async def get_status(self) -> str:
         """`running`, or `stopped` before `start` and after `end`."""

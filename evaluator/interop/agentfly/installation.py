@@ -6,7 +6,7 @@ import asyncio
 import importlib
 from typing import Any
 
-from evaluator.interop.agentfly.environment import CodeError, PythonSandboxEnv, PythonSandboxSpec, ResourceSpec
+from evaluator.interop.agentfly.environment import CodeError, ContainerResourceSpec, PythonSandboxEnv, PythonSandboxSpec
 from evaluator.interop.agentfly.rewards import REWARD_REGISTRY, code_reward_test
 
 _SOURCE = "github.com/Agent-One-Lab/AgentFly (the package agentfly on PyPI is another project)"
@@ -73,7 +73,7 @@ class _Runner:
         return getattr(self._theirs, name)
 
     async def start_resource(
-        self, spec: ResourceSpec, resource_id: str | None = None, timeout: float | None = None
+        self, spec: ContainerResourceSpec, resource_id: str | None = None, timeout: float | None = None
     ) -> Any:
         if spec.category != PythonSandboxSpec.category:
             return await self._theirs.start_resource(spec, resource_id, timeout=timeout)

@@ -10,14 +10,12 @@ import asyncio
 import contextlib
 import os
 import threading
-import time
-from collections import Counter, defaultdict, deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future
-from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
-from evaluator.interop.agentfly.environment import PythonSandboxEnv, ResourceSpec
+from evaluator.interop.agentfly.environment import ContainerResourceSpec, PythonSandboxEnv
 
 _NOT_HERE = ("ray", "aws", "k8s")
 
@@ -32,7 +30,7 @@ class Resource(Protocol):
     async def end(self) -> None: ...
 
 
-Factory = Callable[[str, ResourceSpec], Resource]
+Factory = Callable[[str, ContainerResourceSpec], Resource]
 """Makes a resource, not yet started, from its id and spec."""
 
 
@@ -40,27 +38,52 @@ class AcquireTimeout(TimeoutError):  # noqa: N818 - AgentFly's callers know time
     """No resource came free or started in time. Says nothing about the code."""
 
 
-@dataclass(eq=False)
-class _Held:
-    key: str
-    resource: Resource
-    users: int = 1
-    """How many have acquired it under its id."""
+_Ticket = Future[Resource | None]
+"""What a caller waits for: a free resource, or None as the permission to start one. Cancelled if it gave up."""
 
 
-@dataclass(eq=False)
-class _Waiter:
-    id: str
-    loop: asyncio.AbstractEventLoop
-    grant: Future[Resource | None] = field(default_factory=Future)
-    """A resource, or None as the permission to start one. Cancelled if the waiter gave up."""
+class _Pool:
+    """The resources of one kind. Its methods need the engine's lock."""
 
-    def take(self, what: Resource | None) -> bool:
-        """Hands it over; False if the waiter gave up."""
-        if self.loop.is_closed() or not self.grant.set_running_or_notify_cancel():
-            return False
-        self.grant.set_result(what)
-        return True
+    def __init__(self) -> None:
+        self._free: list[Resource] = []
+        self._count = 0
+        self._waiting: deque[tuple[asyncio.AbstractEventLoop, _Ticket]] = deque()
+
+    def ticket(self, most: int | None) -> _Ticket:
+        """`most`: how many resources may exist."""
+        ticket = _Ticket()
+        if self._free:
+            ticket.set_result(self._free.pop())
+        elif most is None or self._count < most:
+            self._count += 1
+            ticket.set_result(None)
+        else:
+            self._waiting.append((asyncio.get_running_loop(), ticket))
+        return ticket
+
+    def give(self, resource: Resource | None) -> None:
+        """Gives it, or None for the place of one that is gone, to the caller that has waited longest, else keeps it."""
+        while self._waiting:
+            loop, ticket = self._waiting.popleft()
+            if not loop.is_closed() and ticket.set_running_or_notify_cancel():
+                ticket.set_result(resource)
+                return
+        if resource is None:
+            self._count -= 1
+        else:
+            self._free.append(resource)
+
+
+class _Lease:
+    """The resource of an id."""
+
+    def __init__(self, key: str) -> None:
+        self.key = key
+        self.resource: Resource | None = None
+        """None while it is not there yet."""
+        self.settled: Future[None] = Future()
+        """Done when it is there, or was given up."""
 
 
 class ResourceEngine:
@@ -74,17 +97,13 @@ class ResourceEngine:
         """`factories`: by a spec's category; None: only `python_env`, Rollscope's sandbox."""
         self._factories: Mapping[str, Factory] = factories or {"python_env": PythonSandboxEnv}
         self._lock = threading.Lock()
-        self._held: dict[str, _Held] = {}
-        self._starting: dict[str, str] = {}
-        """Pool by id, while a resource is starting for the id."""
-        self._free: defaultdict[str, list[Resource]] = defaultdict(list)
-        self._count: Counter[str] = Counter()
-        self._waiting: defaultdict[str, deque[_Waiter]] = defaultdict(deque)
+        self._leases: dict[str, _Lease] = {}
+        self._pools: defaultdict[str, _Pool] = defaultdict(_Pool)
 
     async def acquire(
         self,
         id: str,  # noqa: A002 - AgentFly's name
-        spec: ResourceSpec,
+        spec: ContainerResourceSpec,
         backend: str = "local",
         timeout: float | None = 600.0,
     ) -> Resource:
@@ -96,69 +115,55 @@ class ResourceEngine:
         "aws" and "k8s", and what starting the resource raises.
         """
         key = self._key(spec, backend)
-        deadline = None if timeout is None else time.monotonic() + timeout
-        with self._lock:
-            self._refuse_other_kind(id, key)
-            held = self._held.get(id)
-            if held is not None:
-                held.users += 1
-                return held.resource
-            begun = id in self._starting
-            if self._free[key] and not begun:
-                return self._hold(id, key, self._free[key].pop())
-            waiter = None
-            if begun or (spec.max_global_num is not None and self._count[key] >= spec.max_global_num):
-                waiter = self._queue(id, key)
-            else:
-                self._count[key] += 1
-                self._starting[id] = key
-        if waiter is not None:
-            granted = await self._wait(waiter, key, spec, deadline)
-            if granted is not None:
-                return granted
-        return await self._start(id, key, spec, deadline)
+        clock, ticket = asyncio.timeout(timeout), None
+        try:
+            async with clock:
+                while True:
+                    with self._lock:
+                        lease, ticket = self._lease(id, key, spec)
+                    if lease.resource is not None:
+                        return lease.resource
+                    if ticket is not None:
+                        break
+                    await asyncio.shield(asyncio.wrap_future(lease.settled))
+                return await self._filled(id, lease, ticket, spec)
+        except TimeoutError:
+            if not clock.expired():
+                raise
+        if ticket is not None and ticket.done() and not ticket.cancelled():
+            raise AcquireTimeout(f"{key} did not start in time: give a longer timeout")
+        raise AcquireTimeout(f"no {key} came free in time: {spec.max_global_num} may exist at once (max_global_num)")
 
     async def reset(self, id: str, *args: Any, **kwargs: Any) -> Any:  # noqa: A002
         """Calls `reset` of the id's resource and returns its result. Raises `ValueError` if the id has none."""
-        with self._lock:
-            held = self._held.get(id)
-        if held is None:
+        lease = self._leases.get(id)
+        if lease is None or lease.resource is None:
             raise ValueError(f"{id!r} holds no resource: acquire one first")
-        return await held.resource.reset(*args, **kwargs)
+        return await lease.resource.reset(*args, **kwargs)
 
     async def release(self, id: str) -> None:  # noqa: A002
         """Resets the resource of an id and lends it on; ends it if the reset fails. No-op if the id has none."""
-        with self._lock:
-            held = self._held.pop(id, None)
-        if held is None:
+        lease = self._taken(id)
+        if lease is None or lease.resource is None:
             return
         try:
-            await held.resource.reset()
+            await lease.resource.reset()
         except BaseException as error:
-            await self._ended(held, quietly=True)
+            with contextlib.suppress(Exception):
+                await self._end(lease)
             if not isinstance(error, Exception):
                 raise
         else:
             with self._lock:
-                self._hand_on(held.key, held.resource)
+                self._pools[lease.key].give(lease.resource)
 
     async def end(self, id: str) -> None:  # noqa: A002
         """Ends the resource of an id, which makes room for another. No-op if the id has none."""
-        with self._lock:
-            held = self._held.pop(id, None)
-        if held is None:
-            return
-        await self._ended(held)
+        lease = self._taken(id)
+        if lease is not None:
+            await self._end(lease)
 
-    async def _ended(self, held: _Held, *, quietly: bool = False) -> None:
-        try:
-            with contextlib.suppress(Exception) if quietly else contextlib.nullcontext():
-                await held.resource.end()
-        finally:
-            with self._lock:
-                self._give_up_place(held.key)
-
-    def _key(self, spec: ResourceSpec, backend: str) -> str:
+    def _key(self, spec: ContainerResourceSpec, backend: str) -> str:
         if backend in _NOT_HERE:
             raise NotImplementedError(f"Rollscope does not have AgentFly's backend {backend!r}: give 'local'")
         if backend != "local":
@@ -168,118 +173,51 @@ class ResourceEngine:
             raise ValueError(f"category {spec.category!r} can't be started here: give a spec of {known}")
         return f"{spec.category}:{spec.image or 'default'}|{backend}"
 
-    def _refuse_other_kind(self, name: str, key: str) -> None:
-        held = self._held.get(name)
-        has = held.key if held else self._starting.get(name) or self._waits_for(name, key)
-        if has != key:
-            raise ValueError(f"{name!r} is already the id of {has}: give {key} an id of its own (id=...)")
+    def _lease(self, name: str, key: str, spec: ContainerResourceSpec) -> tuple[_Lease, _Ticket | None]:
+        """The lease of an id; a new one has a ticket."""
+        lease = self._leases.get(name)
+        if lease is None:
+            lease = self._leases[name] = _Lease(key)
+            return lease, self._pools[key].ticket(spec.max_global_num)
+        if lease.key != key:
+            raise ValueError(f"{name!r} is already the id of {lease.key}: give {key} an id of its own (id=...)")
+        return lease, None
 
-    def _waits_for(self, name: str, key: str) -> str:
-        """Another pool with a waiter of this id, else `key`."""
-        others = (other for other in self._waiting if other != key)
-        return next((other for other in others if any(each.id == name for each in self._waiting[other])), key)
-
-    def _hold(self, name: str, key: str, resource: Resource) -> Resource:
-        """Gives it to an id, and to all waiters of the same id."""
-        held = self._held[name] = _Held(key, resource)
-        for waiter in [each for each in self._waiting[key] if each.id == name]:
-            self._waiting[key].remove(waiter)
-            held.users += waiter.take(resource)
-        return resource
-
-    def _queue(self, name: str, key: str) -> _Waiter:
-        waiter = _Waiter(name, asyncio.get_running_loop())
-        self._waiting[key].append(waiter)
-        return waiter
-
-    async def _wait(self, waiter: _Waiter, key: str, spec: ResourceSpec, deadline: float | None) -> Resource | None:
+    async def _filled(self, name: str, lease: _Lease, ticket: _Ticket, spec: ContainerResourceSpec) -> Resource:
+        """The resource of a new lease. If there is none in the end, what the ticket was given goes to the next."""
         try:
-            await asyncio.wait({asyncio.wrap_future(waiter.grant)}, timeout=_left(deadline))
-        except asyncio.CancelledError:
-            self._withdraw(waiter, key)
-            raise
-        if not waiter.grant.cancel():
-            return waiter.grant.result()
-        self._forget(waiter, key)
-        raise AcquireTimeout(f"no {key} came free in time: {spec.max_global_num} may exist at once (max_global_num)")
-
-    def _withdraw(self, waiter: _Waiter, key: str) -> None:
-        """Cancels a waiter; what was handed to it just then goes to the next."""
-        if waiter.grant.cancel():
-            self._forget(waiter, key)
-            return
-        resource = waiter.grant.result()
-        if resource is None:
-            self._give_up_start(waiter.id, key)
-            return
-        with self._lock:
-            held = self._held.get(waiter.id)
-            if held is None or held.resource is not resource:
-                return
-            held.users -= 1
-            if not held.users:
-                del self._held[waiter.id]
-                self._hand_on(key, resource)
-
-    def _forget(self, waiter: _Waiter, key: str) -> None:
-        with self._lock, contextlib.suppress(ValueError):  # it was skipped already
-            self._waiting[key].remove(waiter)
-
-    async def _start(self, name: str, key: str, spec: ResourceSpec, deadline: float | None) -> Resource:
-        clock = asyncio.timeout(_left(deadline))
-        try:
-            async with clock:
+            resource = ticket.result() if ticket.done() else await asyncio.wrap_future(ticket)
+            if resource is None:
                 resource = self._factories[spec.category](name, spec)
                 await resource.start()
-        except BaseException as error:
-            self._give_up_start(name, key)
-            if clock.expired() and isinstance(error, TimeoutError):
-                raise AcquireTimeout(f"{key} did not start in time: give a longer timeout") from None
+            lease.resource = resource
+            return resource
+        except BaseException:
+            with self._lock:
+                if not ticket.cancel():
+                    self._pools[lease.key].give(ticket.result())
+                del self._leases[name]
             raise
+        finally:
+            lease.settled.set_result(None)
+
+    def _taken(self, name: str) -> _Lease | None:
+        """The lease of an id, which no longer has it; None if it holds no resource."""
         with self._lock:
-            del self._starting[name]
-            return self._hold(name, key, resource)
+            lease = self._leases.get(name)
+            return None if lease is None or lease.resource is None else self._leases.pop(name)
 
-    def _give_up_start(self, name: str, key: str) -> None:
-        with self._lock:
-            del self._starting[name]
-            self._give_up_place(key)
-
-    def _give_up_place(self, key: str) -> None:
-        """Lets the next waiter start a resource, since one fewer exists. Needs the lock, as do the methods below."""
-        while (waiter := self._next(key)) is not None:
-            if waiter.take(None):
-                self._starting[waiter.id] = key
-                return
-        self._count[key] -= 1
-
-    def _hand_on(self, key: str, resource: Resource) -> None:
-        """Gives it to the next waiter, else to the free ones."""
-        while (waiter := self._next(key)) is not None:
-            if waiter.take(resource):
-                self._hold(waiter.id, key, resource)
-                return
-        self._free[key].append(resource)
-
-    def _next(self, key: str) -> _Waiter | None:
-        """The waiter that has waited longest, except those whose resource is starting."""
-        waiting = self._waiting[key]
-        found = next((each for each in waiting if each.id not in self._starting), None)
-        if found is not None:
-            waiting.remove(found)
-        return found
-
-
-def _left(deadline: float | None) -> float | None:
-    return None if deadline is None else max(deadline - time.monotonic(), 0.0)
+    async def _end(self, lease: _Lease) -> None:
+        assert lease.resource is not None
+        try:
+            await lease.resource.end()
+        finally:
+            with self._lock:
+                self._pools[lease.key].give(None)
 
 
 _engine = ResourceEngine()
-
-
-def shared_engine() -> ResourceEngine:
-    """The engine of contexts without their own."""
-    return _engine
+"""The engine of contexts without their own."""
 
 
 def _renew_in_child() -> None:
@@ -329,7 +267,7 @@ class Context:
     async def acquire_resource(
         self,
         id: str | None = None,  # noqa: A002 - AgentFly's name
-        spec: ResourceSpec | None = None,
+        spec: ContainerResourceSpec | None = None,
         scope: Scope = "rollout",
         backend: str | None = None,
         timeout: float | None = 600.0,
@@ -371,7 +309,7 @@ class Context:
 
     @property
     def resource_engine(self) -> ResourceEngine:
-        return self._engine or shared_engine()
+        return self._engine or _engine
 
     async def __aenter__(self) -> Context:
         return self

@@ -156,7 +156,7 @@ async def calculate_reward(reward_fn: Function, **given: Any) -> RewardResult:
 
         await calculate_reward(lambda prediction: 0.5, prediction="x", answer="y")  # RewardResult(0.5, {})
     """
-    returned = reward_fn(**(given if _takes_any(reward_fn) else _named(reward_fn, given)))
+    returned = reward_fn(**_named(reward_fn, given, all_if_any=True))
     if inspect.isawaitable(returned):
         returned = await returned
     name = getattr(reward_fn, "name", None) or getattr(reward_fn, "__name__", type(reward_fn).__name__)
@@ -168,23 +168,15 @@ async def calculate_reward(reward_fn: Function, **given: Any) -> RewardResult:
     return RewardResult(_number(name, 0.0 if returned is None else returned))
 
 
-def _named(function: Function, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments that a function names; `**kwargs` gets nothing."""
-    by_keyword = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+def _named(function: Function, given: Mapping[str, Any], *, all_if_any: bool = False) -> Mapping[str, Any]:
+    """The arguments that a function names. `**kwargs` gets nothing, or with `all_if_any` all others."""
+    kinds = inspect.Parameter
     parameters = inspect.signature(function).parameters.values()
+    if all_if_any and any(parameter.kind is kinds.VAR_KEYWORD for parameter in parameters):
+        return given
+    by_keyword = (kinds.POSITIONAL_OR_KEYWORD, kinds.KEYWORD_ONLY)
     names = {parameter.name for parameter in parameters if parameter.kind in by_keyword}
     return {name: value for name, value in given.items() if name in names}
-
-
-def _takes_any(function: Function) -> bool:
-    """Whether it accepts arguments that it does not name."""
-    if isinstance(function, BaseReward):
-        return True
-    try:
-        parameters = inspect.signature(function).parameters.values()
-    except (TypeError, ValueError):
-        return True
-    return any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters)
 
 
 def _as_dict(name: str | None, returned: Any) -> RewardDict:
@@ -234,27 +226,25 @@ async def code_reward_test(
             await code_reward_test(prediction="print(1)", context=context)  # {"reward": 1.0, "output": "1"}
     """
     if prediction is None and final_response is not _NOT_GIVEN:
-        answer = "" if final_response is None else _text(final_response, "final_response", "give the answer's text")
+        answer = "" if final_response is None else final_response
+        if not isinstance(answer, str):
+            raise TypeError(f"final_response must be text, not {type(answer).__name__}: give the answer's text")
         found = extract(answer, task=_SCRIPT, kind=None if has_fence(answer) else Kind.CHAT)
         if found.code is None:
             return {"reward": 0.0, "output": f"No code: {found.reason}"}
         prediction = found.code
-    code = _text(prediction, "prediction", "give a program's source, or a final_response")
+    if not isinstance(prediction, str):
+        kind = type(prediction).__name__
+        raise TypeError(f"prediction must be text, not {kind}: give a program's source, or a final_response")
     lender = context if isinstance(context, Context) else Context("code_reward_test")
     held_before = bool(lender.global_resource_ids)
     env = await lender.acquire_resource(spec=PythonSandboxSpec, scope="global", backend="local")
     gives_back = lender.last_acquire_was_first and not held_before
     try:
-        return await _rewarded(env, code)
+        return await _rewarded(env, prediction)
     finally:
         if gives_back:
             await lender.release_resource(scope="global")
-
-
-def _text(value: object, name: str, fix: str) -> str:
-    if not isinstance(value, str):
-        raise TypeError(f"{name} must be text, not {type(value).__name__}: {fix}")
-    return value
 
 
 async def _rewarded(env: Any, code: str) -> RewardDict:

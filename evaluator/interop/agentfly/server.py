@@ -8,27 +8,22 @@
 | 422 `{"detail": ...}` | the request has no `code` |
 | 503 `{"error": ...}` | the sandbox failed: no `detail`, which AgentFly's client would take for an output |
 
-`http_guard` refuses some requests before that, on every server.
+`endpoints.Guard` refuses some requests before that, on every server.
 """
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from evaluator.extras import needs
-from evaluator.interop.agentfly.environment import ERROR_CHARACTERS, LIMITS, Run, SandboxFault, run
+from evaluator.interop.agentfly.environment import LIMITS, SandboxFault, detail_of, error_of, output_of, run
+from evaluator.interop.endpoints import AsciiJSON, posted, service
 from evaluator.model import Limits
 from evaluator.sandbox import SandboxUnavailable, Status
 
-with needs("serve", "a server needs starlette and uvicorn"):
+if TYPE_CHECKING:
     from starlette.applications import Starlette
-    from starlette.responses import Response
-    from starlette.routing import Route
-
-    from evaluator.interop.endpoints import AsciiJSON, health, posted
-
 
 LONGEST: Final = 8.0
 """MiB, the largest request."""
@@ -45,25 +40,13 @@ def application(limits: Limits = LIMITS) -> Starlette:
     `evaluator.interop.http_server.serve(application(), listener, host, longest=LONGEST)`.
     """
 
-    async def execute(request: _Request) -> Response:
+    async def execute(request: _Request) -> AsciiJSON:
         try:
-            return _answer(await run(request.code, limits))
+            outcome = await run(request.code, limits)
         except (SandboxFault, SandboxUnavailable) as error:
             return AsciiJSON({"error": str(error)}, 503)
+        if error_of(outcome) is None:
+            return AsciiJSON({"output": output_of(outcome)})
+        return AsciiJSON({"detail": detail_of(outcome)}, 408 if outcome.status is Status.TIME else 400)
 
-    return Starlette(routes=[Route("/health", health), posted("/exec", _read, execute, {})])
-
-
-def _read(body: bytes) -> _Request:
-    try:
-        return msgspec.json.decode(body, type=_Request)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise ValueError(f'give {{"code": "..."}}: {error}') from None
-
-
-def _answer(done: Run) -> Response:
-    if done.error is None:
-        return AsciiJSON({"output": done.output})
-    # Python writes an exception's text to stderr with a newline, so it ends with one there.
-    detail = f"{done.error}\n"[:ERROR_CHARACTERS] if done.raised else done.error
-    return AsciiJSON({"detail": detail}, 408 if done.status is Status.TIME else 400)
+    return service(posted("/exec", _Request, execute, {}, hint='give {"code": "..."}: '))

@@ -6,19 +6,20 @@ What differs, with and without `strict_compat()`: docs/colossalai.md.
 """
 
 from evaluator.graders.colossalai_testing.run import InOutsError
-from evaluator.interop.colossalai.guard import reliability_guard
 from evaluator.interop.colossalai.testing_util import (
     CODE_TYPE,
     Capturing,
     call_method,
+    check_correctness,
+    check_correctness_code_api,
     clean_traceback,
     custom_compare_,
+    reliability_guard,
     run_test,
     strict_compat,
     stripped_string_compare,
     truncatefn,
 )
-from evaluator.interop.colossalai.utils import check_correctness, check_correctness_code_api
 
 __all__ = [
     "CODE_TYPE", "Capturing", "InOutsError", "call_method", "check_correctness", "check_correctness_code_api",

@@ -38,7 +38,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from evaluator.interop import http_server
-from evaluator.interop.endpoints import AsciiJSON, health
+from evaluator.interop.endpoints import AsciiJSON, got
 from evaluator.interop.nemo_gym.config import (
     CONFIG_DICT,
     ConfigError,
@@ -231,7 +231,7 @@ class BaseResourcesServer:
         """Called for a session of an earlier process of the server, whose state is lost."""
 
     def setup_webserver(self) -> FastAPI:
-        """The server as an ASGI application, without the checks of `http_guard`, which `run_webserver` adds."""
+        """The server as an ASGI application, without the checks of `endpoints.Guard`, which `run_webserver` adds."""
 
         @asynccontextmanager
         async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -243,7 +243,7 @@ class BaseResourcesServer:
         app.add_exception_handler(RequestValidationError, _refused)  # type: ignore[arg-type]
         app.add_middleware(SessionCookie, not_ours=self.found_session)
         for path in HEALTH_PATHS:
-            app.add_route(path, health)
+            app.routes.append(got(path, {"status": "ok"}))
         app.get("/reverify_mode")(self._reverify_mode)
         app.post("/verify")(verify_endpoint(self.verify))
         for name in _OWN_ENDPOINTS:

@@ -18,7 +18,7 @@ from evaluator.checkers import CheckerError, get_checker
 from evaluator.extras import MissingExtraError
 from evaluator.graders import GraderError, get_grader
 from evaluator.graders.spec import anchored
-from evaluator.interop.host_names import host_name
+from evaluator.interop.http_server import host_name
 from evaluator.interop.nemo_gym.wire import JsonObject
 from evaluator.model import Limits, RecordError, Task
 from evaluator.options import Disagreements, Options, Unverified
@@ -54,7 +54,7 @@ class ServerConfig(BaseModel):
     host: str = "127.0.0.1"
     port: int = 8000
     allowed_hosts: tuple[str, ...] = ()
-    """More names of the server in a request's `Host`: see `http_guard.Hosts`."""
+    """More names of the server in a request's `Host`: see `http_server.Hosts`."""
     max_request_mb: float = Field(default=256.0, gt=0)
     """MiB, the largest request."""
 

@@ -17,7 +17,8 @@ from nemo_gym.server_utils import SESSION_ID_KEY
 from pydantic import ConfigDict
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from evaluator.interop.http_guard import Guard, Hosts
+from evaluator.interop.endpoints import Guard
+from evaluator.interop.http_server import Hosts
 from evaluator.interop.nemo_gym import metrics
 from evaluator.interop.nemo_gym.base_server import current_session, end_with_launcher, ending_if_refused, endpoint_of
 from evaluator.interop.nemo_gym.code_server import CodeResourcesServer

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from evaluator.interop.agentfly import AcquireTimeout, Context, PythonSandboxSpec, ResourceEngine
-from evaluator.interop.agentfly.environment import ResourceSpec
+from evaluator.interop.agentfly.environment import ContainerResourceSpec
 from tests.waiting import HANG_S
 
 pytestmark = pytest.mark.asyncio
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.asyncio
 class Room:
     """A resource that notes what is done with it."""
 
-    def __init__(self, resource_id: str, spec: ResourceSpec) -> None:
+    def __init__(self, resource_id: str, spec: ContainerResourceSpec) -> None:
         self.made_for = resource_id
         self.resets = 0
         self.ended = False
@@ -31,7 +31,7 @@ class Room:
         self.ended = True
 
 
-def spec(most: int | None = 1, image: str = "one") -> ResourceSpec:
+def spec(most: int | None = 1, image: str = "one") -> ContainerResourceSpec:
     return replace(PythonSandboxSpec, category="room", image=image, max_global_num=most)
 
 
