@@ -152,20 +152,6 @@ def require_rows(screen_: Screen) -> None:
     st.stop()
 
 
-def sort_picker(view: View, sorts: dict[str, tuple[str, str]], *, key: str) -> None:
-    """The choice of an order, stored in the URL."""
-    current = view.sort if view.sort in sorts else ""
-    with widgets.place(key, width="content"):
-        st.selectbox(
-            "Order",
-            list(sorts),
-            format_func=lambda word: sorts[word][0],
-            label_visibility="collapsed",
-            width=210,
-            **widgets.bound(key, current, lambda view, chosen: view.but(sort=chosen, page=1)),
-        )
-
-
 def page_of(view: View, count: int, size: int) -> int:
     """The view's page number, at most the last page."""
     return min(view.page, max(1, -(-count // size)))
@@ -178,42 +164,21 @@ def pager(view: View, count: int, size: int, noun: str) -> None:
     page = page_of(view, count, size)
     first = (page - 1) * size
     with st.container(horizontal=True, vertical_alignment="center"):
-        with widgets.place("page", width="content"):
-            st.pagination(
-                -(-count // size), **widgets.bound("w_page", page, lambda view, chosen: view.but(page=chosen))
-            )
-        facts.note(f"{noun} {first + 1:,} to {min(first + size, count):,} of {count:,}")
-
-
-def choice(label: str, options: dict[str, str], view: View, *, key: str, default: str, field: str = "view") -> str:
-    """A row of alternatives, stored in the URL's `field`; `options` are word -> label. Returns the word."""
-    named: str = getattr(view, field)
-    current = named if named in options else default
-    with widgets.place(key, width="content"):
-        st.segmented_control(
-            label,
-            list(options),
-            format_func=lambda word: options[word],
-            label_visibility="collapsed",
-            **widgets.bound(
-                key, current, lambda view, chosen: view.but(**{field: "" if chosen == default else chosen or ""})
-            ),
+        widgets.show(
+            "pagination", "w_page", page, lambda view, chosen: view.but(page=chosen), -(-count // size), width="content"
         )
-    return current
+        facts.note(f"{noun} {first + 1:,} to {min(first + size, count):,} of {count:,}")
 
 
 def _run_picker(entries: list[Entry], chosen: Entry | None, view: View) -> None:
     names = [e.name for e in entries]
     graded = {e.name: e.graded for e in entries}
-    with widgets.place("run"):
-        st.selectbox(
-            "Run",
-            names,
-            format_func=lambda name: escape.text(name) if graded[name] else f"{escape.text(name)} (not graded)",
-            placeholder="choose a run" if view.run else "",
-            # Another run has other tasks, models and errors: its filter starts empty.
-            **widgets.bound("w_run", chosen.name if chosen else None, lambda _, name: View(run=name or "")),
-        )
+    # Another run has other tasks, models and errors: its filter starts empty.
+    widgets.show(
+        "selectbox", "w_run", chosen.name if chosen else None, lambda _, name: View(run=name or ""), "Run", names,
+        format_func=lambda name: escape.text(name) if graded[name] else f"{escape.text(name)} (not graded)",
+        placeholder="choose a run" if view.run else "",
+    )  # fmt: skip
 
 
 def _no_entry(view: View) -> None:

@@ -73,8 +73,8 @@ def _chosen(view: View) -> tuple[str, ...]:
 def _choice(screen: Screen, names: tuple[str, ...], job: Job | None, count: int) -> None:
     refusal = sandbox_state.refusal()
     left, right = st.columns([3, 1], vertical_alignment="bottom")
-    with left, widgets.place("checkers"):
-        st.multiselect("Checkers", list(known_checkers()), **widgets.bound("w_checkers", list(names), _choose))
+    with left:
+        widgets.show("multiselect", "w_checkers", list(names), _choose, "Checkers", list(known_checkers()))
     running = job is not None and job.running
     label = "Audit again" if job is not None and not running else f"Audit {counted(count, 'rollout')}"
     right.button(
@@ -143,14 +143,7 @@ def _patterns(view: View, report: Audit) -> list[Differing]:
         shown.append(current)
     labels = {"": f"depend on the checker: {report.differ:,} of {report.compared:,}"}
     labels |= {pattern: f"paid by {pattern.replace(',', ', ')}: {counts[pattern]:,}" for pattern in shown}
-    with widgets.place("paying"):
-        st.segmented_control(
-            "Who pays",
-            list(labels),
-            format_func=labels.__getitem__,
-            label_visibility="collapsed",
-            **widgets.bound("w_paying", current, lambda view, chosen: view.but(view=chosen or "", page=1)),
-        )
+    widgets.choice("Who pays", labels, view, key="w_paying", page=1)
     return [each for each in report.differing if not current or _paying(each) == current]
 
 

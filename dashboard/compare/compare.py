@@ -89,25 +89,16 @@ def _share(value: float) -> str:
 
 def changes(shown: Shown) -> list[TaskChange]:
     """The counts by change, of which one can be chosen. Returns the tasks of the chosen one."""
-    found, chosen = shown.found, shown.view.view
+    found = shown.found
     counts = {change: n for change, n in found.counts.items() if n or change in _ALWAYS}
     labels = {"": f"all {len(found.tasks):,}"} | {str(c): f"{c.words} {n:,}" for c, n in counts.items()}
-    current = chosen if chosen in labels else ""
     with st.container(horizontal=True, vertical_alignment="center"):
-        with widgets.place("changes", width="content"):
-            st.segmented_control(
-                "Change", list(labels), format_func=labels.__getitem__, label_visibility="collapsed",
-                **widgets.bound("w_change", current, _choose),
-            )  # fmt: skip
+        current = widgets.choice("Change", labels, shown.view, key="w_change", page=1, task="", sample="", at="")
         for name, side, count in (("A", shown.a, found.a_left_out), ("B", shown.b, found.b_left_out)):
             if count:
                 target = _rollouts(shown, side).but(verdicts=_UNGRADED)
                 state.link("rollouts", target, f"{counted(count, 'rollout')} of {name} not graded, left out")
     return [each for each in found.tasks if not current or each.change == current]
-
-
-def _choose(view: View, change: str | None) -> View:
-    return view.but(view=change or "", page=1, task="", sample="", at="")
 
 
 def halves(tasks: Sequence[TaskChange]) -> tuple[float, float]:
@@ -227,10 +218,7 @@ def _sample_picker(name: str, found: Ranking[Attempt], one: Attempt) -> None:
     def chosen(view: View, sample: str) -> View:
         return view.but(**{"sample" if name == "A" else "at": sample})
 
-    with widgets.place(f"sample_{name}"):
-        st.selectbox(
-            f"Sample of {name}", list(words), format_func=words.__getitem__, label_visibility="collapsed",
-            **widgets.bound(f"w_sample_{name}", one.sample_id, chosen),
-        )  # fmt: skip
+    widgets.show("selectbox", f"w_sample_{name}", one.sample_id, chosen, f"Sample of {name}", list(words),
+                 format_func=words.__getitem__, label_visibility="collapsed")  # fmt: skip
     if part := found.part("sample"):
         facts.note(f"Listed: the {part}.")

@@ -107,11 +107,9 @@ def _pick_run(which: Which, names: list[str], side: Side | None, column: st.delt
         return picked.but(run=name or "", filter=Filter()) if which == "a" else picked
 
     current = side.run.name if side else None
-    with column, widgets.place(f"side_{which}"):
-        st.selectbox(
-            f"{which.upper()}: run", names, format_func=escape.text, placeholder="choose a run",
-            **widgets.bound(f"w_{which}", current, chosen),
-        )  # fmt: skip
+    with column:
+        widgets.show("selectbox", f"w_{which}", current, chosen, f"{which.upper()}: run", names,
+                     format_func=escape.text, placeholder="choose a run")  # fmt: skip
 
 
 def _pick_model(which: Which, side: Side | None, column: st.delta_generator.DeltaGenerator) -> None:
@@ -126,11 +124,9 @@ def _pick_model(which: Which, side: Side | None, column: st.delta_generator.Delt
         assert side is not None
         return view.but(**{which: named(side.run.name, model)}, sample="", at="", page=1)
 
-    with column, widgets.place(f"model_{which}"):
-        st.selectbox(
-            "model", options, format_func=lambda model: escape.text(model) or every, disabled=side is None,
-            **widgets.bound(f"w_model_{which}", current, chosen),
-        )  # fmt: skip
+    with column:
+        widgets.show("selectbox", f"w_model_{which}", current, chosen, "model", options,
+                     format_func=lambda model: escape.text(model) or every, disabled=side is None)  # fmt: skip
 
 
 def _nothing_to_compare(run: OpenRun) -> None:

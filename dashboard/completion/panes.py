@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard import controls, escape, facts, state, theme
+from dashboard import escape, facts, state, theme, widgets
 from dashboard.completion import (
     completion,
     completion_view,
@@ -47,7 +47,7 @@ def left(screen: Screen, rollout: RolloutRecord, test: CaseRecord | None) -> Non
     task = records.task(screen.run, rollout.task_id)
     panes = _PANES_OF_ANSWER if rollout.code is None and task and task.mode == Mode.ANSWER else _PANES
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        shown = controls.choice("Pane", panes, screen.view, key="w_pane", default="code")
+        shown = widgets.choice("Pane", panes, screen.view, key="w_pane", default="code")
         _buttons(screen, rollout, task, test)
     anchor = None
     if screen.view.view == EDIT:
@@ -69,7 +69,7 @@ def left(screen: Screen, rollout: RolloutRecord, test: CaseRecord | None) -> Non
 
 def right(screen: Screen, rollout: RolloutRecord, test: CaseRecord | None) -> None:
     """The result, or another view of the same test case. Only the tab that is shown does any work."""
-    shown = controls.choice("Tab", _TABS, screen.view, key="w_tab", default="result", field="tab")
+    shown = widgets.choice("Tab", _TABS, screen.view, key="w_tab", default="result", field="tab")
     if shown == "why" and screen.run.recorded:
         facts.note(f"Nothing ran here, so there is nothing to replay. {not_graded.what_to_do(screen.run)}")
     elif shown == "why":

@@ -13,7 +13,7 @@ from dashboard.queries import filter_sql, options
 from dashboard.queries.options import Option
 from dashboard.queries.ranking import Ranking
 from dashboard.state import AGREES, FAILED, RECORDED_WORDS, UNVERIFIED, VERDICT_WORDS, VERIFIED, Filter, View
-from dashboard.widgets import Bound
+from dashboard.widgets import Kind
 from dashboard.wording import counted
 from dashboard.workspace import OpenRun
 
@@ -66,17 +66,15 @@ def show(run: OpenRun, view: View) -> None:
 
 
 def _write_text(label: str, field: str, value: str, hint: str) -> None:
-    with widgets.place(f"filter_{field}"):
-        st.text_input(label, placeholder=hint, **_bound(field, value, ""))
+    _show("text_input", field, value, "", label, placeholder=hint)
 
 
 def _pick_verdicts(found: Ranking[Option], chosen: tuple[str, ...]) -> None:
     counts = dict(found.rows)
     counts[FAILED] = options.failed(found)
     words = [word for word in VERDICT_WORDS if counts.get(word) or word in chosen]
-    with widgets.place("verdicts"):
-        tied = _bound("verdicts", list(chosen), ())
-        st.multiselect("Verdict", words, format_func=lambda word: _counted(word, counts), placeholder="any", **tied)
+    _show("multiselect", "verdicts", list(chosen), (), "Verdict", words,
+          format_func=lambda word: _counted(word, counts), placeholder="any")  # fmt: skip
 
 
 def _pick(
@@ -93,15 +91,8 @@ def _pick(
     if value and value not in counts:
         names.insert(0, value)  # the URL's value, even if the run does not have it
     part = ranking.part()
-    with widgets.place(field):
-        st.selectbox(
-            f"{label} ({part})" if part else label,
-            names,
-            index=None,
-            format_func=lambda name: _counted(name, counts),
-            placeholder="any",
-            **_bound(field, value or None, ""),
-        )
+    _show("selectbox", field, value or None, "", f"{label} ({part})" if part else label, names,
+          format_func=lambda name: _counted(name, counts), placeholder="any")  # fmt: skip
 
 
 def _bounds(run: OpenRun, filter_: Filter) -> None:
@@ -122,22 +113,19 @@ def _bounds(run: OpenRun, filter_: Filter) -> None:
 def _write_number(label: str, field: str, value: float | None, known: float | None) -> None:
     decimal = field in ("r_min", "r_max", "wall_min", "wall_max")
     hint = "any" if known is None else f"{known:.3g}" if decimal else f"{known:,}"
-    with widgets.place(field):
-        tied = _bound(field, value, None)
-        st.number_input(
-            label, value=None, step=0.1 if decimal else 1, format="%g" if decimal else "%d", placeholder=hint, **tied
-        )
+    step, form = (0.1, "%g") if decimal else (1, "%d")
+    _show("number_input", field, value, None, label, step=step, format=form, placeholder=hint)
 
 
-def _bound(field: str, value: object, empty: object) -> Bound:
-    """Binds a widget to a field of the filter, which is `empty` if nothing is chosen."""
+def _show(kind: Kind, field: str, value: object, empty: object, *words: object, **look: Any) -> None:
+    """A widget of a field of the filter, which is `empty` if nothing is chosen."""
 
     def choose(view: View, chosen: object) -> View:
         chosen = tuple(chosen) if isinstance(chosen, list) else chosen
         return view.but(page=1, **{field: empty if chosen in (None, "", ()) else chosen})
 
     # The Tasks page has a `w_find` of its own.
-    return widgets.bound("w_in_code" if field == "find" else f"w_{field}", value, choose)
+    widgets.show(kind, "w_in_code" if field == "find" else f"w_{field}", value, choose, *words, **look)
 
 
 def _counted(name: str, counts: Mapping[str, int]) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from dashboard import facts, opening, redraw, sandbox_state, workspace
+from dashboard import facts, opening, redraw, sandbox_state, widgets, workspace
 from dashboard.grading import grading, grading_form
 from dashboard.grading.grading_form import SettingsError
 from dashboard.grading.grading_jobs import jobs
@@ -20,15 +20,14 @@ from evaluator.index import State
 _POLL_S = 0.5
 _FOLLOWED = "followed"
 """In the session: whether each file is followed, where the visitor has said so."""
-_SWITCHES = "switches"
-"""In the session: how often each switch got a new key, and the value that it had with the last one at first."""
 
 
 def switches(entry: Entry, *, may_grade: bool) -> None:
     """The switch "Follow", and "Grade new lines" for all visitors where there is a dataset."""
     assert entry.rollouts is not None
     reading = opening.reading(entry.rollouts)
-    _switch("Follow", "follow", _follows(entry), _choose(entry), about="Show new lines as they are written.")
+    about = "Show new lines as they are written."
+    widgets.show_value("toggle", "follow", _follows(entry), _choose(entry), "Follow", help=about)
     dataset = workspace.opened().dataset
     if not may_grade or dataset is None:
         return
@@ -37,9 +36,10 @@ def switches(entry: Entry, *, may_grade: bool) -> None:
     except SettingsError as error:
         refusal, settings = str(error), grading_form.Settings()
     new = NewRollouts(entry.rollouts, reading, workspace.opened(), settings)
-    _switch(
-        "Grade new lines", "grade_new", reading.on_read is not None, new.switch, disabled=refusal is not None,
-        about="Grade new lines of the file into one run, for all visitors, even while no page is open.",
+    widgets.show_value(
+        "toggle", "grade_new", reading.on_read is not None, new.switch, "Grade new lines",
+        help="Grade new lines of the file into one run, for all visitors, even while no page is open.",
+        disabled=refusal is not None,
     )  # fmt: skip
 
 
@@ -53,21 +53,6 @@ def _choose(entry: Entry) -> Callable[[bool], None]:
 def _follows(entry: Entry) -> bool:
     said: dict[Path, bool] = st.session_state.get(_FOLLOWED, {})
     return said.get(entry.path, workspace.opened().follow)
-
-
-def _switch(
-    label: str, key: str, value: bool, change: Callable[[bool], None], *, about: str, disabled: bool = False
-) -> None:
-    """Shows a value that may also change without the visitor; it has a new key then.
-
-    To set the value in the session would undo a click that is made while the page is drawn again.
-    """
-    drawn = st.session_state.setdefault(_SWITCHES, {})
-    number, first = drawn.setdefault(key, (0, value))
-    if st.session_state.get(f"{key}.{number}", first) != value:
-        number, first = drawn[key] = number + 1, value
-    named = f"{key}.{number}"
-    st.toggle(label, first, key=named, on_change=lambda: change(st.session_state[named]), help=about, disabled=disabled)
 
 
 def watch(entry: Entry, key: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard import charts, controls, facts
+from dashboard import charts, controls, facts, widgets
 from dashboard.controls import Screen
 from dashboard.queries import aggregates
 from dashboard.rewards import rewards_figures
@@ -33,7 +33,7 @@ def head(screen: Screen) -> None:
     with left:
         _counts(screen)
     with right, st.container(horizontal=True, horizontal_alignment="right"):
-        controls.choice("Figures", _VIEWS, screen.view, key="w_figures", default="rewards")
+        widgets.choice("Figures", _VIEWS, screen.view, key="w_figures", default="rewards")
 
 
 def _counts(screen: Screen) -> None:

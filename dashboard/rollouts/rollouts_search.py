@@ -22,11 +22,10 @@ _HELP = (
 def field(screen: Screen) -> None:
     """The text to find, which is part of the filter, and how far the search is."""
     find = screen.view.filter.find
-    with widgets.place("find_here", width="content"):
-        st.text_input(
-            "Find", placeholder="text, or /regular expression/", label_visibility="collapsed", width=330, help=_HELP,
-            **widgets.bound("w_find_here", find, lambda view, chosen: view.but(find=chosen, page=1)),
-        )  # fmt: skip
+    widgets.show(
+        "text_input", "w_find_here", find, lambda view, chosen: view.but(find=chosen, page=1), "Find", width=330,
+        placeholder="text, or /regular expression/", label_visibility="collapsed", help=_HELP,
+    )  # fmt: skip
     if find:
         now = search.scan(screen.run, find).progress()
         if now.state == "finished" and not now.error:

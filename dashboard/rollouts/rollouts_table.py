@@ -78,18 +78,15 @@ def tools(screen: Screen) -> None:
     """What to group by, and which columns."""
     view = screen.view
     by = view.by if view.by in GROUPS else ""
-    with widgets.place("by", width="content"):
-        st.selectbox(
-            "Group by", list(_BY), format_func=lambda word: f"by {_BY[word]}" if word else "Group by", width=130,
-            label_visibility="collapsed",
-            **widgets.bound("w_by", by, lambda view, chosen: view.but(by=chosen or "", sort="", page=1)),
-        )  # fmt: skip
+    widgets.show(
+        "selectbox", "w_by", by, lambda view, chosen: view.but(by=chosen or "", sort="", page=1), "Group by", list(_BY),
+        format_func=lambda word: f"by {_BY[word]}" if word else "Group by", label_visibility="collapsed", width=130,
+    )  # fmt: skip
     if not by:
-        with st.popover("Columns", key="columns"), widgets.place("fields"):
-            st.pills(
-                "Columns", list(COLUMNS), selection_mode="multi", label_visibility="collapsed", width=420,
-                format_func=lambda name: HEADERS[name].label or name,
-                **widgets.bound("w_fields", _fields(view), _with_fields),
+        with st.popover("Columns", key="columns"):
+            widgets.show(
+                "pills", "w_fields", _fields(view), _with_fields, "Columns", list(COLUMNS), selection_mode="multi",
+                label_visibility="collapsed", format_func=lambda name: HEADERS[name].label or name, width=420,
             )  # fmt: skip
 
 

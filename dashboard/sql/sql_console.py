@@ -48,15 +48,13 @@ def editor(screen: Screen) -> None:
     """The statement, with the button that runs it."""
     bounds = console.SHOWN
     with st.form("sql", border=False):
-        tied = widgets.bound("sql_text", screen.view.query, lambda view, _: view)
-        with widgets.place("sql_text"):
-            st.text_area(
-                "Statement", key=tied["key"], height=150, label_visibility="collapsed",
-                placeholder="SELECT verdict, count(*) FROM rollouts GROUP BY verdict",
-            )  # fmt: skip
+        key = widgets.show(
+            "text_area", "sql_text", screen.view.query, None, "Statement", height=150, label_visibility="collapsed",
+            placeholder="SELECT verdict, count(*) FROM rollouts GROUP BY verdict",
+        )  # fmt: skip
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.form_submit_button(
-                "Run", type="primary", key="sql_run", shortcut="Ctrl+Enter", on_click=_run, args=(tied["key"],)
+                "Run", type="primary", key="sql_run", shortcut="Ctrl+Enter", on_click=_run, args=(key,)
             )
             facts.note(
                 f"One SELECT, at most {bounds.seconds:g} s, {bounds.memory_mb} MB and {bounds.rows:,} rows. "
@@ -131,15 +129,10 @@ def result(screen: Screen, made: Outcome | None) -> None:
 def _head(screen: Screen, table: pa.Table, *, more: bool) -> str:
     """How many rows there are, the choice of a shape, and the files."""
     view = screen.view
-    shape = view.view if view.view in _SHAPES else "table"
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         rows = counted(table.num_rows, "row")
         facts.note(f"the first {rows}, there are more" if more else rows, strong=True)
-        with widgets.place("sql_shape", width="content"):
-            st.segmented_control(
-                "Shape", list(_SHAPES), format_func=_SHAPES.__getitem__, label_visibility="collapsed",
-                **widgets.bound("sql_shape", shape, lambda view, to: view.but(view="" if to == "table" else to or "")),
-            )  # fmt: skip
+        shape = widgets.choice("Shape", _SHAPES, view, key="sql_shape", default="table")
         st.space("stretch")
         if more:
             most = console.DOWNLOADED
@@ -203,8 +196,5 @@ def _axis(label: str, field: str, options: list[str], current: str | None) -> No
     def choose(view: View, to: str | None) -> View:
         return view.but(**{field: to or ""})
 
-    with widgets.place(f"sql_{field}", width="content"):
-        st.selectbox(
-            label, options, index=None, format_func=escape.text, placeholder="none", width=220,
-            **widgets.bound(f"sql_{field}", current, choose),
-        )  # fmt: skip
+    widgets.show("selectbox", f"sql_{field}", current, choose, label, options, format_func=escape.text,
+                 placeholder="none", width=220)  # fmt: skip

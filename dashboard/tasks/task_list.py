@@ -107,17 +107,13 @@ def _height(*, sampled: bool, paged: bool) -> str:
 def _find_and_order(view: View) -> None:
     sample = dataset.random_sample(view.sort)
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom", key="task_find"):
-        with widgets.place("find"):
-            st.text_input(
-                "Find", placeholder="find a task", label_visibility="collapsed",
-                **widgets.bound("w_find", view.filter.q, lambda view, words: view.but(q=words, page=1)),
-            )  # fmt: skip
+        widgets.show(
+            "text_input", "w_find", view.filter.q, lambda view, words: view.but(q=words, page=1), "Find",
+            placeholder="find a task", label_visibility="collapsed",
+        )  # fmt: skip
         current = "random" if sample else view.sort if view.sort in SORTS else ""
-        with widgets.place("task_sort", width="content"):
-            st.selectbox(
-                "Order", list(SORTS), format_func=lambda word: SORTS[word][0], label_visibility="collapsed", width=170,
-                **widgets.bound("w_task_sort", current, _order),
-            )  # fmt: skip
+        widgets.show("selectbox", "w_task_sort", current, _order, "Order", list(SORTS), width=170,
+                     format_func=lambda word: SORTS[word][0], label_visibility="collapsed")  # fmt: skip
     if sample is None:
         return
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
@@ -135,14 +131,8 @@ def _number(sample: RandomSample, name: str, label: str, least: int) -> None:
         wanted = getattr(sample, name) if value is None else value
         return view.but(sort=now._replace(**{name: wanted}).word, page=1, task="", test=None)
 
-    with widgets.place(name):
-        st.number_input(
-            label,
-            min_value=least,
-            max_value=999_999,
-            step=1,
-            **widgets.bound(f"w_{name}", getattr(sample, name), choose),
-        )
+    widgets.show("number_input", f"w_{name}", getattr(sample, name), choose, label, min_value=least,
+                 max_value=999_999, step=1)  # fmt: skip
 
 
 def _row(line: TaskLine, judged: str) -> tuple[str, str, str, str]:

@@ -136,12 +136,7 @@ def below(screen: Screen, record: TaskRecord, cases: list[TestCase], index: int 
     if has_no_dataset(screen.run):
         return
     chosen = next((case for case in cases if case.index == index), None)
-    pane = screen.view.tab if screen.view.tab in _PANES else ""
-    with widgets.place("pane", width="content"):
-        st.segmented_control(
-            "Pane", list(_PANES), format_func=_PANES.__getitem__, label_visibility="collapsed",
-            **widgets.bound("w_pane", pane, lambda view, word: view.but(tab=word or "")),
-        )  # fmt: skip
+    pane = widgets.choice("Pane", _PANES, screen.view, key="w_pane", field="tab")
     if pane == "new":
         new_case.offer(screen, record, chosen)
     elif pane == "code":
