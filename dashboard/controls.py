@@ -10,7 +10,7 @@ from dashboard import escape, facts, input_problems, keys, navigation, sandbox_s
 from dashboard.filters import filter_panel, search_progress
 from dashboard.grading import grading, run_banners, ungraded
 from dashboard.grading.grading_jobs import jobs
-from dashboard.queries import filter_sql, models, search
+from dashboard.queries import aggregates, query, search
 from dashboard.state import Filter, View
 from dashboard.wording import counted
 from dashboard.workspace import Entry, OpenRun
@@ -119,7 +119,7 @@ def screen(*, named: bool = True, even_empty: bool = False) -> Screen:
     run = workspace.open_run(chosen)
     if st.session_state.get(_COUNTED) != run.key:
         st.rerun()  # it has grown since the sidebar was drawn: both must count the same rollouts
-    total = filter_sql.count(run, Filter())
+    total = query.count(run, Filter())
     run_banners.unreadable_notes(run)
     if run.recorded:
         ungraded.banners(chosen, run, whole=navigation.page() == "overview")
@@ -134,7 +134,7 @@ def screen(*, named: bool = True, even_empty: bool = False) -> Screen:
     search_progress.watch(run, view.filter.find)
     if view.filter.find and search.ended_with_more(run, view.filter.find, st.session_state.get(_FOUND, 0)):
         st.rerun()  # the sidebar's counts are from before the search had ended
-    return Screen(view, run, filter_sql.count(run, view.filter), total)
+    return Screen(view, run, query.count(run, view.filter), total)
 
 
 def require_rows(screen_: Screen) -> None:
@@ -145,7 +145,7 @@ def require_rows(screen_: Screen) -> None:
         facts.note("Nothing found yet.")
         st.stop()
     facts.banner(f"The filter matches none of {counted(screen_.total, 'rollout')}.", warn=True)
-    for name, count in filter_sql.without_each(screen_.run, screen_.view.filter):
+    for name, count in query.without_each(screen_.run, screen_.view.filter):
         label = f"Remove {_CLAUSE_NAMES[name]}: {counted(count, 'rollout')}"
         cleared = screen_.view.but(page=1, **{name: getattr(Filter(), name)})
         st.button(escape.markdown(label), key=f"undo_{name}", on_click=state.write, args=(cleared,))
@@ -198,7 +198,7 @@ def _no_entry(view: View) -> None:
 
 def pooled(screen: Screen, text: str) -> str:
     """The text with the number of models, for a figure over several; "" for a single model."""
-    total = models.models(screen.run, screen.view.filter).total
+    total = aggregates.models(screen.run, screen.view.filter).total
     return text.format(counted(total, "model")) if total > 1 else ""
 
 

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from dashboard import escape
 from dashboard.charts.frame import Look, dressed, look
 from dashboard.estimates import Curve, step_rate, step_reward
-from dashboard.queries.steps import Means
+from dashboard.queries.distributions import Means
 from dashboard.wording import counted
 from evaluator.metrics import Interval
 

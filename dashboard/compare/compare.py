@@ -14,7 +14,7 @@ from dashboard.components.cards import Card
 from dashboard.components.letter_table import Line
 from dashboard.queries import comparison
 from dashboard.queries.comparison import Attempt, Side
-from dashboard.queries.ranking import Ranking
+from dashboard.queries.query import Ranking
 from dashboard.state import View
 from dashboard.wording import counted
 from evaluator.runs.comparison import (

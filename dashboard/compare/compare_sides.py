@@ -10,7 +10,7 @@ import streamlit as st
 from dashboard import escape, facts, state, widgets, workspace
 from dashboard.controls import Screen
 from dashboard.grading import ungraded
-from dashboard.queries import models as model_counts
+from dashboard.queries import aggregates
 from dashboard.queries.comparison import Side
 from dashboard.state import Filter, View
 from dashboard.workspace import Entry, OpenRun
@@ -49,7 +49,7 @@ def find(screen: Screen) -> tuple[View, Side, Side]:
 
 def _with_defaults(view: View, run: OpenRun, known: Sequence[Entry]) -> View:
     """The two models of the run with the most rollouts; of a single model, another run, of the same dataset if any."""
-    models = [each.model for each in model_counts.models(run, Filter()).rows]
+    models = [each.model for each in aggregates.models(run, Filter()).rows]
     a, b = view.a, view.b
     if not a:
         a = named(run.name, models[0] if len(models) > 1 else _ALL)
@@ -113,7 +113,7 @@ def _pick_run(which: Which, names: list[str], side: Side | None, column: st.delt
 
 
 def _pick_model(which: Which, side: Side | None, column: st.delta_generator.DeltaGenerator) -> None:
-    found = [each.model for each in model_counts.models(side.run, Filter(), _MODELS_LISTED).rows] if side else []
+    found = [each.model for each in aggregates.models(side.run, Filter(), _MODELS_LISTED).rows] if side else []
     options = [_ALL, *found] if len(found) > 1 else [_ALL]
     current = side.model if side else _ALL
     if current not in options:

@@ -9,7 +9,7 @@ from dashboard.completion import completion_view, equalities, not_graded
 from dashboard.components import case_strip
 from dashboard.controls import Screen
 from dashboard.notes import note_editor
-from dashboard.queries import in_file, listing, orders, records
+from dashboard.queries import listing, orders, records
 from dashboard.queries.records import CaseRecord, RolloutRecord, decoded
 from dashboard.state import View
 from dashboard.workspace import OpenRun
@@ -32,7 +32,7 @@ def find(screen: Screen) -> RolloutRecord:
     if record is None:
         _unknown(screen)
         st.stop()
-    return in_file.with_code_of(run, record, records.task(run, view.task)) if run.recorded else record
+    return records.with_code_of(run, record, records.task(run, view.task)) if run.recorded else record
 
 
 def current(screen: Screen, rollout: RolloutRecord) -> CaseRecord | None:

@@ -20,7 +20,7 @@ from dashboard.completion import (
 )
 from dashboard.components import scroll
 from dashboard.controls import Screen
-from dashboard.queries import in_file, records
+from dashboard.queries import records
 from dashboard.queries.records import CaseRecord, RolloutRecord, TaskRecord
 from dashboard.text import case_view, code_view, diff_view
 from dashboard.why import siblings, why
@@ -54,7 +54,7 @@ def left(screen: Screen, rollout: RolloutRecord, test: CaseRecord | None) -> Non
         case = not_graded.chosen(screen, task)
         rerun.editor(screen, rollout, task, test.test_index if test else case.index if case else None)
     elif shown == "prompt":
-        prompt = (task and task.prompt) or (screen.run.recorded and in_file.prompt(screen.run, rollout))
+        prompt = (task and task.prompt) or (screen.run.recorded and records.prompt_in_file(screen.run, rollout))
         missing = f"The {'file' if screen.run.recorded else 'dataset'} has no prompt for it."
         st.html(diff_view.text_block(prompt or missing, height=_HEIGHT))
     elif shown == "transcript":

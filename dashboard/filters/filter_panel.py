@@ -9,9 +9,9 @@ import streamlit as st
 
 from dashboard import escape, facts, state, widgets
 from dashboard.filters import export, saved_filters
-from dashboard.queries import filter_sql, options
+from dashboard.queries import options, query
 from dashboard.queries.options import Option
-from dashboard.queries.ranking import Ranking
+from dashboard.queries.query import Ranking
 from dashboard.state import AGREES, FAILED, RECORDED_WORDS, UNVERIFIED, VERDICT_WORDS, VERIFIED, Filter, View
 from dashboard.widgets import Kind
 from dashboard.wording import counted
@@ -34,7 +34,7 @@ _FIRST = {VERIFIED: 0, UNVERIFIED: 1}
 def show(run: OpenRun, view: View) -> None:
     """Every field of the filter, with the number of rollouts that it lets through."""
     filter_ = view.filter
-    shown, total = filter_sql.count(run, filter_), filter_sql.count(run, Filter())
+    shown, total = query.count(run, filter_), query.count(run, Filter())
     facts.note(f"{shown:,} of {counted(total, 'rollout')}", strong=True)
     with st.container(horizontal=True, gap="xsmall", key="filter_actions"):
         cleared = view.but(filter=Filter(), page=1)

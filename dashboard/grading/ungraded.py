@@ -12,7 +12,7 @@ from dashboard.grading.grading_form import Settings, SettingsError
 from dashboard.grading.grading_jobs import Job, jobs
 from dashboard.grading.new_rollouts import work_of
 from dashboard.opening import Reading, Rollouts
-from dashboard.queries.recorded import recorded_counts
+from dashboard.queries.aggregates import recorded_counts
 from dashboard.state import View
 from dashboard.wording import counted
 from dashboard.workspace import Entry, OpenRun

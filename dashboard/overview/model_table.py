@@ -8,8 +8,7 @@ from typing import NamedTuple
 import streamlit as st
 
 from dashboard import escape, facts, state, theme
-from dashboard.queries.aggregates import VerdictCount
-from dashboard.queries.models import NO_MODEL, ModelCount
+from dashboard.queries.aggregates import NO_MODEL, ModelCount, VerdictCount
 from dashboard.state import View
 from evaluator.metrics import Interval
 

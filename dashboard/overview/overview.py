@@ -12,11 +12,9 @@ from dashboard.controls import Screen
 from dashboard.overview import model_table, signal_list
 from dashboard.overview.model_table import Line
 from dashboard.overview.signal_list import Kind
-from dashboard.queries import aggregates, models
-from dashboard.queries.aggregates import Signal, Totals
-from dashboard.queries.models import ModelCount
-from dashboard.queries.ranking import Ranking
-from dashboard.queries.recorded import recorded_counts
+from dashboard.queries import aggregates
+from dashboard.queries.aggregates import ModelCount, Signal, Totals, recorded_counts
+from dashboard.queries.query import Ranking
 from dashboard.state import FAILED, View
 from dashboard.wording import counted
 from dashboard.workspace import OpenRun
@@ -138,9 +136,9 @@ def _pass_at_1(screen: Screen) -> Card:
 def model_lines(screen: Screen) -> None:
     """A row per model. The filter's own model does not restrict them, so that another can be chosen."""
     filter_ = msgspec.structs.replace(screen.view.filter, model="")
-    found = models.models(screen.run, filter_, _MODELS_LISTED)
+    found = aggregates.models(screen.run, filter_, _MODELS_LISTED)
     facts.section(f"Models{_of(found, 'model')} (click to filter)")
-    verdicts = models.verdicts(screen.run, filter_, _MODELS_LISTED)
+    verdicts = aggregates.verdicts_of_models(screen.run, filter_, _MODELS_LISTED)
     intervals = [None if filter_.by_outcome else _interval(screen, each) for each in found.rows]
     lines = [Line(each, one, verdicts[each.model]) for each, one in zip(found.rows, intervals, strict=True)]
     model_table.show(lines, screen.view)

@@ -9,7 +9,7 @@ import streamlit as st
 
 from dashboard import escape, state, theme
 from dashboard.queries.aggregates import FlatGroup
-from dashboard.queries.ranking import Ranking
+from dashboard.queries.query import Ranking
 from dashboard.state import View
 
 VIEW = "signal"

@@ -15,10 +15,10 @@ import plotly.graph_objects as go
 from dashboard import charts, controls, escape, estimates
 from dashboard.charts import Step, Target
 from dashboard.controls import Screen
-from dashboard.queries import aggregates, distributions, models, steps
+from dashboard.queries import aggregates, distributions
+from dashboard.queries.aggregates import NO_MODEL
+from dashboard.queries.distributions import ALL, Means
 from dashboard.queries.listing import TASKS_PER_PAGE
-from dashboard.queries.models import NO_MODEL
-from dashboard.queries.steps import ALL, Means
 from dashboard.state import View
 from dashboard.wording import counted
 
@@ -45,7 +45,7 @@ def by_model(screen: Screen) -> Drawn | str:
     if not values:
         return "No rollout in the filter has a reward."
     width = distributions.reward_width(run, filter_)
-    found = models.models(run, filter_)
+    found = aggregates.models(run, filter_)
     named = [each.model for each in found.rows]
     names = [*named, *dict.fromkeys(model for _, model, _ in values if model not in named)]
     means = {model: estimates.mean_reward(run, filter_, model) for model in named}
@@ -79,7 +79,7 @@ def by_verdict(screen: Screen) -> Drawn | str:
 
 def by_step(screen: Screen) -> Drawn | str:
     """Mean reward and pass rate by training step."""
-    found = steps.by_step(screen.run, screen.view.filter)
+    found = distributions.by_step(screen.run, screen.view.filter)
     if not found:
         return "No rollout in the filter has a step, so there is no reward by step."
     figure = charts.by_step(found, rates=not screen.view.filter.by_outcome, height=HEIGHT)
@@ -96,7 +96,7 @@ def by_step(screen: Screen) -> Drawn | str:
 
 def by_length(screen: Screen) -> Drawn | str:
     """Mean reward and pass rate by the completion's length."""
-    found = steps.by_length(screen.run, screen.view.filter)
+    found = distributions.by_length(screen.run, screen.view.filter)
     if not found:
         return "No rollout in the filter has a completion, so there is no reward by length."
     figure = charts.by_length(found, rates=not screen.view.filter.by_outcome, height=HEIGHT)

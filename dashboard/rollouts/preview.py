@@ -6,7 +6,7 @@ import streamlit as st
 
 from dashboard import facts, state, theme
 from dashboard.components import scroll
-from dashboard.queries import answers, in_file, records
+from dashboard.queries import answers, records
 from dashboard.queries.answers import Answer
 from dashboard.queries.records import CaseRecord, RolloutRecord, decoded
 from dashboard.rollouts import preview_view
@@ -34,7 +34,7 @@ def show(run: OpenRun, task_id: str, sample_id: str, test: int | None, target: V
     task = records.task(run, task_id)
     mode = task.mode if task else ""
     if run.recorded:
-        record = in_file.with_code_of(run, record, task)
+        record = records.with_code_of(run, record, task)
     verdict = case.verdict if case else record.verdict
     st.html(preview_view.head(verdict, _title(record, case), _facts(record, recorded=run.recorded)))
     _buttons(target.but(test=test), why=not run.recorded)

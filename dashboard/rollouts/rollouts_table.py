@@ -13,8 +13,8 @@ from dashboard.components.rollout_table import Cell, Counts, Header, Row, Verdic
 from dashboard.controls import Screen
 from dashboard.facts import number
 from dashboard.queries import listing
-from dashboard.queries.columns import COLUMNS, GROUPS
 from dashboard.queries.listing import ROLLOUTS_PER_PAGE, Group
+from dashboard.queries.orders import COLUMNS, GROUPS
 from dashboard.rollouts.rollouts import completion
 from dashboard.state import View
 from dashboard.wording import short_sample

@@ -11,7 +11,7 @@ import streamlit as st
 from dashboard import background, facts, sandbox_state
 from dashboard.background import Job
 from dashboard.controls import Screen
-from dashboard.queries import suspects
+from dashboard.queries import dataset
 from dashboard.suspicions import Finding
 from dashboard.wording import counted
 from dashboard.workspace import OpenRun
@@ -31,7 +31,7 @@ class Checked(NamedTuple):
 
 def offer(screen: Screen) -> None:
     """The button; while they run, the progress; then what was found."""
-    total = suspects.reference_count(screen.run)
+    total = dataset.reference_count(screen.run)
     if not total:
         return
     job = _jobs().get(_key(screen.run))
@@ -60,22 +60,22 @@ def _start(run: OpenRun, total: int) -> None:
 
 def _checked(run: OpenRun) -> Iterator[Checked]:
     options = run.manifest.options
-    grades = reference_grades(suspects.with_references(run), limits=options.limits, checker=options.checker)
+    grades = reference_grades(dataset.with_references(run), limits=options.limits, checker=options.checker)
     for grade in grades:
         found = finding(grade)
-        suspects.note_reference(run, grade.task_id, found)
+        dataset.note_reference(run, grade.task_id, found)
         yield Checked(grade.task_id, found)
 
 
 def finding(grade: Grade) -> Finding | None:
     """What a reference's grade says against its task's tests."""
     if (fault := fault_of(grade)) is not None:
-        return Finding(suspects.REFERENCE, fault, 6)
+        return Finding(dataset.REFERENCE, fault, 6)
     slowest = max(grade.cases, key=lambda case: case.wall_s or 0, default=None)
     if slowest is None or (slowest.wall_s or 0) * _SLOW <= grade.limits.wall_s:
         return None
     why = f"the reference takes {facts.seconds(slowest.wall_s)} of {grade.limits.wall_s:g} s"
-    return Finding(suspects.REFERENCE, why, 2, slowest.index)
+    return Finding(dataset.REFERENCE, why, 2, slowest.index)
 
 
 def _summary(job: Job[Checked]) -> str:

@@ -8,7 +8,7 @@ from dashboard import controls, facts, state, widgets
 from dashboard.components import row_list
 from dashboard.components.row_list import Column
 from dashboard.controls import Screen
-from dashboard.queries import dataset, records, suspects
+from dashboard.queries import dataset, records
 from dashboard.queries.dataset import SORTS, RandomSample, Reason, TaskLine
 from dashboard.queries.listing import TASKS_PER_PAGE
 from dashboard.queries.records import TaskRecord
@@ -33,7 +33,7 @@ def show(screen: Screen) -> TaskRecord:
     """The tasks with a rollout in the filter. Returns the selected one; ends the page when there is none."""
     view, run = screen.view, screen.run
     with st.spinner("Reading the test cases"):
-        suspects.prepare(run)
+        dataset.prepare(run)
     _find_and_order(view)
     count = dataset.task_total(run, view.filter, view.sort)
     lines = dataset.task_lines(run, view.filter, view.sort, controls.page_of(view, count, TASKS_PER_PAGE))
@@ -74,11 +74,11 @@ def reason_text(reason: Reason, tests: int) -> str:
         return reason.why.partition(": ")[0]
     if reason.cases == 1:
         return f"test {reason.tests[0]}: {reason.why}"
-    if reason.cases == tests and reason.kind == suspects.NOBODY:
+    if reason.cases == tests and reason.kind == dataset.NOBODY:
         return f"nobody passes any of {tests:,} tests"
     more = f" and {reason.cases - len(reason.tests):,} more" if reason.cases > len(reason.tests) else ""
     names = ", ".join(str(test) for test in sorted(reason.tests))
-    agree = ", most agree on another answer" if reason.kind == suspects.NOBODY and "agree" in reason.why else ""
+    agree = ", most agree on another answer" if reason.kind == dataset.NOBODY and "agree" in reason.why else ""
     return f"tests {names}{more}: {_OF_MANY.get(reason.kind, reason.why)}{agree}"
 
 

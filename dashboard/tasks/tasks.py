@@ -11,11 +11,10 @@ from dashboard.completion import trial_run
 from dashboard.components import answer_list, row_list
 from dashboard.components.row_list import Column
 from dashboard.controls import Screen
-from dashboard.queries import answers, dataset, suspects
+from dashboard.queries import answers, dataset
 from dashboard.queries.answers import Short
-from dashboard.queries.dataset import CaseCount
+from dashboard.queries.dataset import CaseCount, Suspect
 from dashboard.queries.records import TaskRecord
-from dashboard.queries.suspects import Suspect
 from dashboard.tasks import judgement, new_case
 from dashboard.text import case_view, code_view, diff_view
 from dashboard.wording import counted
@@ -96,7 +95,7 @@ def case_table(screen: Screen, record: TaskRecord, cases: list[TestCase]) -> int
         return None
     counts = {count.test_index: count for count in dataset.case_counts(screen.run, record.task_id)}
     found = answers.by_test(screen.run, record.task_id)
-    suspected = [each.test_index for each in suspects.of_task(screen.run, record.task_id)]
+    suspected = [each.test_index for each in dataset.suspects_of(screen.run, record.task_id)]
     known = [case.index for case in cases[:_CASES_LISTED]]
     fewest = min(known, key=lambda index: _rate(counts.get(index)))
     likely = next((index for index in suspected if index in known), fewest)
@@ -149,7 +148,9 @@ def below(screen: Screen, record: TaskRecord, cases: list[TestCase], index: int 
 
 def _this_case(screen: Screen, record: TaskRecord, chosen: TestCase) -> None:
     """What is suspect about it, what people think of it, the answers, and the test case itself."""
-    reasons = [each for each in suspects.of_task(screen.run, record.task_id) if each.test_index in (None, chosen.index)]
+    reasons = [
+        each for each in dataset.suspects_of(screen.run, record.task_id) if each.test_index in (None, chosen.index)
+    ]
     at = screen.view.but(task=record.task_id, test=chosen.index)
     here = screen.view.place().but(task=at.task, test=at.test, up=at.below("tasks"))
     left, right = st.columns([1, 1], gap="small")

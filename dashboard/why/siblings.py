@@ -11,9 +11,8 @@ from dashboard.components import answer_list
 from dashboard.components.answer_list import Mine
 from dashboard.controls import Screen
 from dashboard.queries import answers, records
-from dashboard.queries import siblings as queries
+from dashboard.queries.answers import LONGEST_CODE, MOST_CANDIDATES
 from dashboard.queries.records import CaseRecord, RolloutRecord
-from dashboard.queries.siblings import LONGEST_CODE, MOST_CANDIDATES
 from dashboard.why import replay, siblings_view
 from dashboard.why.parting import levelled, nearest, part, same_lines
 from dashboard.why.replay import ReplayError
@@ -68,7 +67,7 @@ def _compared(screen: Screen, rollout: RolloutRecord, code: str, test: CaseRecor
 
 def _nearest(screen: Screen, rollout: RolloutRecord, code: str) -> Passing | None:
     """The sample whose code is most like this one; else the task's reference."""
-    candidates = queries.passing(screen.run, rollout.task_id, rollout.sample_id)
+    candidates = answers.passing(screen.run, rollout.task_id, rollout.sample_id)
     if candidates and len(code) <= LONGEST_CODE:
         place, score = nearest(code, [each.code for each in candidates])
         chosen = candidates[place]

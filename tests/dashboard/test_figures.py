@@ -7,7 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard import estimates
-from dashboard.queries import distributions, filter_sql
+from dashboard.queries import distributions, query
 from dashboard.rewards import rewards_figures
 from dashboard.state import Filter
 from evaluator.model import Flag, Verdict
@@ -71,7 +71,7 @@ def test_of_very_many_models_the_first_are_drawn_and_the_others_counted(written:
     rows = chart(app, "reward (n = 93 rollouts; mean")["layout"]["yaxis"]["ticktext"]
     assert rows[::-1][-2:] == ["m07", "23 other models"]
     counted = distributions.reward_values(run, Filter(), "model")
-    assert sum(count for _, _, count in counted) == filter_sql.count(run, Filter()) == 93
+    assert sum(count for _, _, count in counted) == query.count(run, Filter()) == 93
 
 
 def test_lists_say_of_how_many_they_are_the_first(written: Written) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from dashboard import charts, controls, workspace
 from dashboard.controls import Screen
-from dashboard.queries import distributions, filter_sql, steps
+from dashboard.queries import distributions, query
 from dashboard.rewards import rewards_figures
 from dashboard.rewards.rewards_figures import Drawn
 from dashboard.state import Filter, View
@@ -42,8 +42,8 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> OpenRun:
 
 
 def screen_of(run: OpenRun, filter_: Filter = EVERYTHING) -> Screen:
-    total = filter_sql.count(run, Filter())
-    return controls.Screen(View(run=run.name, filter=filter_), run, filter_sql.count(run, filter_), total)
+    total = query.count(run, Filter())
+    return controls.Screen(View(run=run.name, filter=filter_), run, query.count(run, filter_), total)
 
 
 def drawn(found: Drawn | str) -> Drawn:
@@ -53,7 +53,7 @@ def drawn(found: Drawn | str) -> Drawn:
 
 def counts(run: OpenRun, figure: Drawn) -> list[int]:
     """How many rollouts each target of a figure opens."""
-    return [filter_sql.count(run, view.filter) for _, view in figure.targets]
+    return [query.count(run, view.filter) for _, view in figure.targets]
 
 
 def test_a_click_on_a_models_reward_opens_its_rollouts(run: OpenRun) -> None:
@@ -71,7 +71,7 @@ def test_a_click_on_a_models_reward_opens_its_rollouts(run: OpenRun) -> None:
             _, view = figure.targets[int(target)]
             assert view.filter.model == name
             assert view.filter.r_min == pytest.approx(reward - width / 2)
-            assert filter_sql.count(run, view.filter) >= by_place[name, round(reward, 6)] > 0
+            assert query.count(run, view.filter) >= by_place[name, round(reward, 6)] > 0
 
 
 def test_steps_have_a_line_per_model_where_models_share_them(run: OpenRun) -> None:
@@ -83,7 +83,7 @@ def test_steps_have_a_line_per_model_where_models_share_them(run: OpenRun) -> No
     assert sorted(marks) == list(range(6))
     opened = {(view.filter.model, view.filter.step_min, view.filter.step_max) for _, view in figure.targets}
     assert ("small", 10, 10) in opened
-    bands = [charts.curves.step_reward(point) for point in steps.by_step(run, Filter())]
+    bands = [charts.curves.step_reward(point) for point in distributions.by_step(run, Filter())]
     assert all(each.low <= each.value <= each.high for each in bands)
 
 
@@ -98,7 +98,7 @@ def test_a_model_of_one_step_each_is_a_point_of_one_line(written: Written) -> No
 
 def test_many_steps_are_put_into_bins_that_count_every_rollout(written: Written) -> None:
     run = written([row("t", f"s{n}", reward=float(n % 2), step=3 * n) for n in range(400)])
-    found = steps.by_step(run, Filter())
+    found = distributions.by_step(run, Filter())
     assert len(found) <= 120
     assert sum(point.rollouts for point in found) == 400
     assert sum(counts(run, drawn(rewards_figures.by_step(screen_of(run))))) == 400
@@ -137,7 +137,7 @@ def test_wall_times_lengths_and_parts_open_what_they_count(run: OpenRun) -> None
     assert counts(run, figure) == [sum(each.rollouts for each in found if each.tenth == tenth) for tenth in tenths]
     assert [shape.x0 for shape in figure.figure.layout.shapes] == pytest.approx([1, 1.778], abs=1e-3)
     figure = drawn(rewards_figures.by_length(screen_of(run)))
-    assert counts(run, figure) == [point.rollouts for point in steps.by_length(run, Filter())]
+    assert counts(run, figure) == [point.rollouts for point in distributions.by_length(run, Filter())]
     parts = distributions.part_means(run, Filter())
     assert {(each.name, each.model): each.rollouts for each in parts.rows} == {
         (name, model): 30 for name in ("tests", "form") for model in MODELS

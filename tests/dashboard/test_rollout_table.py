@@ -8,7 +8,7 @@ from dashboard import state
 from dashboard.components import rollout_table
 from dashboard.components.rollout_table import Header
 from dashboard.queries import listing
-from dashboard.queries.columns import COLUMNS, GROUPS
+from dashboard.queries.orders import COLUMNS, GROUPS
 from dashboard.rollouts.rollouts_table import HEADERS
 from dashboard.state import Filter
 from dashboard.wording import short_sample

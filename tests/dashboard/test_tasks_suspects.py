@@ -4,7 +4,7 @@ import pytest
 
 import evaluator
 from dashboard import workspace
-from dashboard.queries import answers, dataset, listing, options, suspects
+from dashboard.queries import answers, dataset, listing, options
 from dashboard.state import Filter
 from dashboard.suspicions import findings
 from dashboard.tasks import reference_runs
@@ -120,9 +120,9 @@ def test_a_reference_that_fails_or_is_slow_makes_its_task_a_suspect(run: OpenRun
     fault = reference_runs.finding(grades["t/9"])
     assert fault is not None
     assert fault.why == "its own reference does not pass: wrong_answer, test 1: expected 5, got 4"
-    suspects.note_reference(run, "t/10", fault)
+    dataset.note_reference(run, "t/10", fault)
     assert listed(run)[0] == "t/10"
-    suspects.note_reference(run, "t/10", None)
+    dataset.note_reference(run, "t/10", None)
     assert listed(run)[0] == "t/9"
     slow = sample_run.passed(0, "2")
     slow.wall_s = 4.0
@@ -172,8 +172,8 @@ def test_reading_a_task_finds_what_is_odd(task: Task, said: list[tuple[str, int 
 
 
 def test_the_tables_are_made_once_for_a_run_and_again_when_it_has_grown(run: OpenRun) -> None:
-    suspects.prepare(run)
-    suspects.note_reference(run, "t/11", suspects.Finding("reference", "kept", 9))
-    suspects.prepare(run)
-    assert [each.why for each in suspects.of_task(run, "t/11")] == ["kept"]
-    suspects.note_reference(run, "t/11", None)
+    dataset.prepare(run)
+    dataset.note_reference(run, "t/11", dataset.Finding("reference", "kept", 9))
+    dataset.prepare(run)
+    assert [each.why for each in dataset.suspects_of(run, "t/11")] == ["kept"]
+    dataset.note_reference(run, "t/11", None)
