@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from dashboard import escape, facts, input_problems, keys, navigation, sandbox_state, state, widgets, workspace
+from dashboard import escape, facts, input_problems, navigation, sandbox_state, state, widgets, workspace
+from dashboard.facts import counted
 from dashboard.filters import filter_panel, search_progress
-from dashboard.grading import grading, run_banners, ungraded
+from dashboard.grading import run_banners, ungraded
 from dashboard.grading.grading_jobs import jobs
 from dashboard.queries import aggregates, query, search
 from dashboard.state import Filter, View
-from dashboard.wording import counted
 from dashboard.workspace import Entry, OpenRun
 
 _COUNTED = "_counted"
@@ -58,7 +58,7 @@ def page_links() -> None:
         for name, title in state.PAGES.items():
             state.link(name, view, title)
         st.space("stretch")
-        keys.offer(navigation.page())
+        navigation.offer_keys(navigation.page())
 
 
 def name_tab() -> None:
@@ -103,7 +103,7 @@ def screen(*, named: bool = True, even_empty: bool = False) -> Screen:
     view = state.read()
     chosen = workspace.entry(view)
     if chosen is None:
-        grading.back(view.run)
+        run_banners.back(view.run)
         _no_entry(view)
         st.stop()
     view = view.but(run=chosen.name)
@@ -114,7 +114,7 @@ def screen(*, named: bool = True, even_empty: bool = False) -> Screen:
         ungraded.unreadable(chosen)
         st.stop()
     if jobs().starting(chosen.path):
-        grading.starting(chosen)
+        run_banners.starting(chosen)
         st.stop()
     run = workspace.open_run(chosen)
     if st.session_state.get(_COUNTED) != run.key:

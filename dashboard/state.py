@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl, urlencode
 import msgspec
 import streamlit as st
 
-from dashboard import address, escape, theme
+from dashboard import browser, escape, theme
 from evaluator.model import Verdict
 
 FAILED = "failed"
@@ -227,12 +227,12 @@ def link(page: str, view: View, label: str) -> None:
 
 def go(page: str, view: View) -> None:
     """Open a page from a callback. The browser's history gets one entry."""
-    st.session_state[_PENDING] = address.order(href(page, view))
+    st.session_state[_PENDING] = browser.order(href(page, view))
 
 
 def follow(page: str) -> None:
     """On `page`, open that of the last `go`. Called once, first of all; the browser then requests it."""
-    address.change(st.session_state.get(_PENDING), page)
+    browser.change(st.session_state.get(_PENDING), page)
 
 
 def name(page: str, view: View) -> None:
@@ -240,8 +240,8 @@ def name(page: str, view: View) -> None:
 
     Call it even if the URL is right already: else everything below on the page would move, and be drawn again.
     """
-    wanted = address.order(href(page, view)) if view != read() else None
-    address.change(wanted, page, key="name", replace=True)
+    wanted = browser.order(href(page, view)) if view != read() else None
+    browser.change(wanted, page, key="name", replace=True)
 
 
 def _fields(record: View | Filter, names: tuple[str, ...]) -> dict[str, str]:

@@ -197,7 +197,8 @@ def _changes(before: str, after: str) -> None:
         facts.note("The code is unchanged.")
         return
     facts.section("Changes to the code")
-    st.html(diff_view.unified(before, after))
+    ended = [text.removesuffix("\n") + "\n" for text in (before, after)]
+    st.html(diff_view.one_column(*ended))
 
 
 def _keep(identity: Identity, text: str, start: str) -> None:

@@ -8,10 +8,10 @@ from typing import NamedTuple
 import streamlit as st
 
 from dashboard import escape, state, theme
+from dashboard.facts import short_sample
 from dashboard.queries.answers import SHOWN, Answer
 from dashboard.state import View
-from dashboard.text import literals
-from dashboard.wording import short_sample
+from dashboard.text import case_view
 from evaluator.model import Verdict
 
 _mount = st.components.v2.component(
@@ -74,7 +74,7 @@ def _row(answer: Answer, total: int, here: View, mine: Mine | None) -> dict[str,
 
 
 def _mark(answer: Answer, mine: Mine) -> str:
-    if mine.expected and answer.text is not None and literals.same(answer.text, mine.expected[:SHOWN]):
+    if mine.expected and answer.text is not None and case_view.same_literal(answer.text, mine.expected[:SHOWN]):
         return "expected"
     return "accepted" if answer.verdict == Verdict.PASSED and answer.text is not None else ""
 

@@ -9,9 +9,9 @@ from typing import IO, cast
 import streamlit as st
 
 from dashboard import escape, facts
+from dashboard.facts import counted
 from dashboard.queries import query
 from dashboard.state import Filter, View
-from dashboard.wording import counted
 from dashboard.workspace import OpenRun
 from evaluator.report import write_report
 from evaluator.runs.export import CASE_DEFAULTS, ROLLOUT_DEFAULTS, Per, export, export_columns

@@ -2,24 +2,124 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import streamlit as st
 
-from dashboard import facts, opening, sandbox_state, state, theme, workspace
-from dashboard.grading import following, grading_form
+from dashboard import browser, facts, opening, sandbox_state, state, theme, widgets, workspace
+from dashboard.facts import counted
+from dashboard.grading import grading_form, run_banners
 from dashboard.grading.grading_form import Settings, SettingsError
 from dashboard.grading.grading_jobs import Job, jobs
-from dashboard.grading.new_rollouts import work_of
+from dashboard.grading.grading_start import NewRollouts, work_of
 from dashboard.opening import Reading, Rollouts
 from dashboard.queries.aggregates import recorded_counts
 from dashboard.state import View
-from dashboard.wording import counted
-from dashboard.workspace import Entry, OpenRun
+from dashboard.workspace import Entry, OpenRun, WorkspaceError
 from evaluator.formats import FormatError
+from evaluator.index import State
 from evaluator.runs.files import run_stem
 
-_POLL_S = 1.0
+_FOLLOW_S = 0.5
+_FOLLOWED = "followed"
+"""In the session: whether each file is followed, where the visitor has said so."""
+
+
+def switches(entry: Entry, *, may_grade: bool) -> None:
+    """The switch "Follow", and "Grade new lines" for all visitors where there is a dataset."""
+    assert entry.rollouts is not None
+    reading = opening.reading(entry.rollouts)
+    about = "Show new lines as they are written."
+    widgets.show_value("toggle", "follow", _follows(entry), _choose(entry), "Follow", help=about)
+    dataset = workspace.opened().dataset
+    if not may_grade or dataset is None:
+        return
+    try:
+        refusal, settings = sandbox_state.refusal(), grading_form.chosen()
+    except SettingsError as error:
+        refusal, settings = str(error), grading_form.Settings()
+    new = NewRollouts(entry.rollouts, reading, workspace.opened(), settings)
+    widgets.show_value(
+        "toggle", "grade_new", reading.on_read is not None, new.switch, "Grade new lines",
+        help="Grade new lines of the file into one run, for all visitors, even while no page is open.",
+        disabled=refusal is not None,
+    )  # fmt: skip
+
+
+def _choose(entry: Entry) -> Callable[[bool], None]:
+    def change(to: bool) -> None:
+        st.session_state.setdefault(_FOLLOWED, {})[entry.path] = to
+
+    return change
+
+
+def _follows(entry: Entry) -> bool:
+    said: dict[Path, bool] = st.session_state.get(_FOLLOWED, {})
+    return said.get(entry.path, workspace.opened().follow)
+
+
+def watch(entry: Entry, key: str) -> None:
+    """What happens to the file, as it happens; the page is drawn again when there are new rollouts.
+
+    `key`: of the run that the page shows. A page that does not follow shows the end of what was being read.
+    """
+    assert entry.rollouts is not None
+    reading = opening.reading(entry.rollouts)
+    found = reading.state()
+    is_open_end = reading.running or found is None or not found.complete
+    _watch(entry, key, _about(entry, reading, key), is_open_end=is_open_end)
+
+
+@st.fragment(run_every=_FOLLOW_S)
+def _watch(entry: Entry, key: str, drawn: str, *, is_open_end: bool) -> None:
+    assert entry.rollouts is not None
+    reading = opening.reading(entry.rollouts)
+    follows = _follows(entry)
+    if follows:
+        reading.follow()
+    now = _key_of(entry, reading) if follows or is_open_end or reading.on_read is not None else key
+    browser.when_free(drawn, _about(entry, reading, now))
+    job = jobs().of_rollouts(Path(entry.rollouts.word))
+    if job is not None and job.running:
+        run_banners.progress_line(job.progress, job)
+    found = reading.state()
+    if found is not None and (reading.running or reading.stopped) and not found.complete:
+        progress(reading, found)
+    elif found is not None and (written := sum(file.partial for file in found.files)):
+        facts.note(f"The last line is still being written: {written:,} bytes so far.")
+
+
+def _about(entry: Entry, reading: Reading, key: str) -> str:
+    """What decides what a page shows; `key` of the run."""
+    assert entry.rollouts is not None
+    job = jobs().of_rollouts(Path(entry.rollouts.word))
+    running = job is not None and job.running
+    faults = (reading.fault, reading.dataset_fault, reading.grade_fault)
+    return "|".join(map(str, (key, *faults, running, reading.on_read is not None)))
+
+
+def _key_of(entry: Entry, reading: Reading) -> str:
+    try:
+        return workspace.open_run(entry).key if reading.is_readable else ""
+    except WorkspaceError:
+        return ""  # it was read again from its start just now
+
+
+def progress(reading: Reading, found: State | None) -> None:
+    """How far a file is read, with the button that stops it."""
+    share = reading.bytes_read / reading.bytes_total if reading.bytes_total else 0.0
+    so_far = counted(found.rows, "rollout") if found is not None else "no rollout"
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="reading"):
+        if reading.stopped:
+            facts.banner(f"The reading was stopped at {share:.0%}: {so_far}.", warn=True)
+            st.button("Go on", key="read_on", on_click=reading.resume)
+        else:
+            facts.banner(f"Reading the file: {share:.0%}, {so_far} so far.")
+            st.button("Stop", key="stop_reading", on_click=reading.stop)
+
+
+_WAIT_S = 1.0
 _FAULT = "grade_fault"
 
 
@@ -44,14 +144,14 @@ def unreadable(entry: Entry) -> None:
     _wait(entry)
 
 
-@st.fragment(run_every=_POLL_S)
+@st.fragment(run_every=_WAIT_S)
 def _wait(entry: Entry) -> None:
     assert entry.rollouts is not None
     if is_readable(entry):
         st.rerun()
     reading = opening.reading(entry.rollouts)
     if reading.running and not reading.fault:
-        following.progress(reading, None)
+        progress(reading, None)
 
 
 def banners(entry: Entry, run: OpenRun, *, whole: bool) -> None:
@@ -74,10 +174,10 @@ def banners(entry: Entry, run: OpenRun, *, whole: bool) -> None:
             _buttons(entry.rollouts, run.manifest.counts["rollouts"])
         else:
             state.link("overview", View(run=run.name), "Grade them")
-        following.switches(entry, may_grade=whole)
+        switches(entry, may_grade=whole)
     if whole:
         _advice(entry, job)
-    following.watch(entry, run.key)
+    watch(entry, run.key)
 
 
 def _notice(reading: Reading) -> None:

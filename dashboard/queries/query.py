@@ -12,10 +12,10 @@ from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar
 import msgspec
 import streamlit as st
 
+from dashboard.facts import counted
 from dashboard.queries import search
 from dashboard.queries.expressions import BOTH, REASON, SAME_END
 from dashboard.state import AGREE, DIFFER, VERIFIED, Filter
-from dashboard.wording import counted
 from dashboard.workspace import OpenRun, Params
 
 P = ParamSpec("P")

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 import streamlit as st
 
 from dashboard import controls, facts, state, widgets
-from dashboard.components import bars, grid_columns
 from dashboard.components import grid as cells
+from dashboard.components import links
 from dashboard.controls import Screen
 from dashboard.queries import aggregates, dataset, listing, records
 from dashboard.queries.listing import TASKS_PER_PAGE, CaseRow, GridRow
@@ -51,7 +51,7 @@ def head(screen: Screen, tools: Mapping[str, Callable[[Screen], None]]) -> str:
 
 def _column_picker(screen: Screen) -> None:
     several = listing.several(screen.run)
-    known = {word: label for word, label in grid_columns.COLS.items() if word == "" or word in several}
+    known = {word: label for word, label in cells.COLS.items() if word == "" or word in several}
     if len(known) > 1:
         widgets.choice("Columns", known, screen.view, key="w_cols", field="cols")
 
@@ -72,7 +72,7 @@ def grid(screen: Screen) -> None:
     count = listing.task_count(run, view.filter)
     controls.pager(view, count, TASKS_PER_PAGE, "tasks")
     unverified = 0 if run.recorded else aggregates.unverified_count(run, view.filter)
-    bars.legend(aggregates.verdict_counts(run, view.filter), unverified, view, recorded=run.recorded)
+    links.legend(aggregates.verdict_counts(run, view.filter), unverified, view, recorded=run.recorded)
     _task_grid(run, controls.page_of(view, count, TASKS_PER_PAGE), is_paged=count > TASKS_PER_PAGE)
 
 
@@ -81,7 +81,7 @@ def _task_grid(run: OpenRun, page: int, *, is_paged: bool) -> None:
     preview.follow()
     view = state.read().but(run=run.name)
     rows = listing.grid(run, view.filter, view.sort, page)
-    columns = grid_columns.arranged(rows, view.cols)
+    columns = cells.arranged(rows, view.cols)
     selected = _selected_sample(rows, columns.samples, view.at)
     known = {row.task_id: (row, places) for row, places in zip(rows, columns.samples, strict=True)}
 

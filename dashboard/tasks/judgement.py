@@ -7,7 +7,7 @@ import os
 import streamlit as st
 
 from dashboard import facts
-from dashboard.wording import counted
+from dashboard.facts import counted
 from dashboard.workspace import OpenRun
 from evaluator.runs.notes import JUDGEMENTS, Judgement, NotesError, TaskNote, note_task, read_notes
 

@@ -15,14 +15,14 @@ import streamlit as st
 
 from dashboard import background, escape, facts, sandbox_state, state, theme
 from dashboard.background import Job
-from dashboard.components import answer_list, row_list
-from dashboard.components.row_list import Column
+from dashboard.components import answer_list, lists
+from dashboard.components.lists import Column
 from dashboard.controls import Screen
+from dashboard.facts import counted, short_sample
 from dashboard.queries import answers, records
 from dashboard.queries.answers import Code
 from dashboard.queries.records import TaskRecord
 from dashboard.state import View
-from dashboard.wording import counted, short_sample
 from evaluator import grade_all
 from evaluator.model import Grade, Kind, Limits, Mode, Rollout, Task, TestCase
 from evaluator.runs.reading import Manifest
@@ -202,7 +202,7 @@ def _result(trial: Trial, view: View, record: TaskRecord) -> None:
         )
         for each in listed
     ]
-    row_list.show(
+    lists.row_list(
         _COLUMNS, rows, key="new_case_rows", label="samples", height=f"min({30 + 24 * len(rows)}px, {_TABLE_HEIGHT})",
         shown="", on_pick=picked,
     )  # fmt: skip

@@ -8,16 +8,16 @@ import streamlit as st
 
 from dashboard import facts, state, widgets
 from dashboard.completion import trial_run
-from dashboard.components import answer_list, row_list
-from dashboard.components.row_list import Column
+from dashboard.components import answer_list, lists
+from dashboard.components.lists import Column
 from dashboard.controls import Screen
+from dashboard.facts import counted
 from dashboard.queries import answers, dataset
 from dashboard.queries.answers import Short
 from dashboard.queries.dataset import CaseCount, Suspect
 from dashboard.queries.records import TaskRecord
 from dashboard.tasks import judgement, new_case
 from dashboard.text import case_view, code_view, diff_view
-from dashboard.wording import counted
 from dashboard.workspace import OpenRun
 from evaluator.model import Mode, TestCase, Verdict
 
@@ -115,7 +115,7 @@ def case_table(screen: Screen, record: TaskRecord, cases: list[TestCase]) -> int
             (note.judgement or "note") if note else "",
         )
 
-    row_list.show(
+    lists.row_list(
         _COLUMNS,
         [row(case) for case in cases[:_CASES_LISTED]],
         key="case_list",

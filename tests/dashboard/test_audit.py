@@ -5,9 +5,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from dashboard import sandbox_state, workspace
-from dashboard.audit import audit_job
-from dashboard.audit.audit_job import Job
+from dashboard import audit, sandbox_state, workspace
+from dashboard.audit import Job
 from dashboard.queries import audits
 from dashboard.state import Filter
 from dashboard.workspace import Entry, OpenRun
@@ -52,8 +51,8 @@ def opened(stored: Path, show: Show) -> OpenRun:
 
 
 def begun(run: OpenRun, *names: str) -> Job:
-    audit_job.start(run, names)
-    job = audit_job.find(run, names)
+    audit.start_job(run, names)
+    job = audit.find_job(run, names)
     assert job is not None
     return job
 

@@ -6,9 +6,8 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard import estimates
+from dashboard import estimates, rewards
 from dashboard.queries import distributions, query
-from dashboard.rewards import rewards_figures
 from dashboard.state import Filter
 from evaluator.model import Flag, Verdict
 from tests.dashboard.rows import Written, row
@@ -46,7 +45,7 @@ def test_pass_rates_of_many_tasks_are_in_steps_and_none_and_all_are_steps_of_the
 
 def test_few_tasks_have_a_bar_each(written: Written) -> None:
     run = written([row(f"t{t}", f"t{t}", reward=float(t == 2)) for t in range(3)])
-    (bars,) = drawn(rewards_figures.pass_rates(screen_of(run))).figure.data
+    (bars,) = drawn(rewards.pass_rates(screen_of(run))).figure.data
     assert list(bars.text) == ["t0", "t1", "t2"]
 
 

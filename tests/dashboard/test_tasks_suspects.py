@@ -7,7 +7,7 @@ from dashboard import workspace
 from dashboard.queries import answers, dataset, listing, options
 from dashboard.state import Filter
 from dashboard.suspicions import findings
-from dashboard.tasks import reference_runs
+from dashboard.tasks import task_list
 from dashboard.tasks.task_list import reason_text
 from dashboard.workspace import Entry, OpenRun
 from evaluator.model import CaseResult, Grade, Mode, Rollout, Task, TestCase, Verdict
@@ -116,8 +116,8 @@ def test_a_judgement_of_a_task_or_a_test_case_is_a_tag_of_its_rollouts(
 
 def test_a_reference_that_fails_or_is_slow_makes_its_task_a_suspect(run: OpenRun) -> None:
     grades = {grade.task_id: grade for grade in reference_grades([TASKS[0], WRONG], workers=1)}
-    assert reference_runs.finding(grades["t/1"]) is None
-    fault = reference_runs.finding(grades["t/9"])
+    assert task_list.finding(grades["t/1"]) is None
+    fault = task_list.finding(grades["t/9"])
     assert fault is not None
     assert fault.why == "its own reference does not pass: wrong_answer, test 1: expected 5, got 4"
     dataset.note_reference(run, "t/10", fault)
@@ -126,7 +126,7 @@ def test_a_reference_that_fails_or_is_slow_makes_its_task_a_suspect(run: OpenRun
     assert listed(run)[0] == "t/9"
     slow = sample_run.passed(0, "2")
     slow.wall_s = 4.0
-    late = reference_runs.finding(Grade(task_id="t/1", sample_id="", verdict=slow.verdict, reward=1.0, cases=(slow,)))
+    late = task_list.finding(Grade(task_id="t/1", sample_id="", verdict=slow.verdict, reward=1.0, cases=(slow,)))
     assert late is not None
     assert (late.test, late.why) == (0, "the reference takes 4.00 s of 10 s")
 

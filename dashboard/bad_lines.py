@@ -5,12 +5,12 @@ from __future__ import annotations
 import streamlit as st
 
 from dashboard import controls, facts, state
-from dashboard.bad_lines import bad_lines_view
-from dashboard.components import row_list
-from dashboard.components.row_list import Column
+from dashboard.components import lists
+from dashboard.components.lists import Column
+from dashboard.facts import counted
 from dashboard.input_problems import BadLines
 from dashboard.state import View
-from dashboard.wording import counted
+from dashboard.text import tables_view
 
 _PER_PAGE = 100
 _ALL = "all"
@@ -58,7 +58,7 @@ def _reasons(found: BadLines, view: View) -> str:
     chosen = view.view if view.view in found.reasons else ""
     counted_here = sum(found.reasons.values())
     rows = [[name or _ALL, f"{count:,}"] for name, count in [("", counted_here), *counts]]
-    row_list.show(
+    lists.row_list(
         [Column("reason", "wrap"), Column("lines", "number", "5em")],
         rows,
         key="reasons",
@@ -80,5 +80,5 @@ def _lines(found: BadLines, view: View, reason: str, *, with_file: bool) -> None
         facts.note("None of these is among the lines that are kept.")
         return
     page = controls.page_of(view, len(listed), _PER_PAGE)
-    st.html(bad_lines_view.table(listed[(page - 1) * _PER_PAGE : page * _PER_PAGE], with_file=with_file, room=_ROOM))
+    st.html(tables_view.bad_lines(listed[(page - 1) * _PER_PAGE : page * _PER_PAGE], with_file=with_file, room=_ROOM))
     controls.pager(view, len(listed), _PER_PAGE, "lines")

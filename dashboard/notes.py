@@ -9,8 +9,8 @@ import streamlit as st
 
 from dashboard import escape, facts
 from dashboard.controls import Screen
-from dashboard.notes import note_view
 from dashboard.queries.records import RolloutRecord
+from dashboard.text import tables_view
 from dashboard.workspace import OpenRun
 from evaluator.runs.notes import NotesError, RolloutNote, note_rollout
 
@@ -24,7 +24,7 @@ def offer(screen: Screen, rollout: RolloutRecord) -> None:
     """The rollout's tags and note as chips, and the button that opens the editor."""
     found = _note(screen.run, rollout)
     if found.tags or found.note:
-        st.html(note_view.chips(found.tags, found.note), width="content")
+        st.html(tables_view.chips(found.tags, found.note), width="content")
     if st.button("Note", key="note", shortcut="M", help="Tag this rollout, or write a note on it"):
         _editor(screen.run, rollout)
 

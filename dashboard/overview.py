@@ -1,26 +1,131 @@
-"""The Overview page: its head with one button, the figures, the lists, how the run was graded."""
+"""The Overview page: its head with one button, the figures, the models, the lists, how the run was graded."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import msgspec
 import streamlit as st
 
-from dashboard import controls, escape, estimates, facts, state
-from dashboard.components import bars, cards
-from dashboard.components.cards import Card
+from dashboard import controls, escape, estimates, facts, state, theme
+from dashboard.components import links
+from dashboard.components.links import Card
 from dashboard.controls import Screen
-from dashboard.overview import model_table, signal_list
-from dashboard.overview.model_table import Line
-from dashboard.overview.signal_list import Kind
+from dashboard.facts import counted
 from dashboard.queries import aggregates
-from dashboard.queries.aggregates import ModelCount, Signal, Totals, recorded_counts
+from dashboard.queries.aggregates import NO_MODEL, FlatGroup, ModelCount, Signal, Totals, VerdictCount, recorded_counts
 from dashboard.queries.query import Ranking
 from dashboard.state import FAILED, View
-from dashboard.wording import counted
 from dashboard.workspace import OpenRun
 from evaluator.metrics import Interval
 from evaluator.model import Verdict
 from evaluator.options import choices
+
+SIGNAL = "signal"
+"""The Overview's `view` that lists all of them."""
+
+_mount_signal = st.components.v2.component(
+    "rollscope_signal",
+    html='<div class="signal"></div>',
+    css=theme.asset("signal.css"),
+    js=theme.asset("links.js", "signal.js"),
+)
+
+
+class Kind(NamedTuple):
+    """Groups that ended alike, such as those in which every rollout failed."""
+
+    name: str
+    groups: Ranking[FlatGroup]
+
+
+def show_groups(kinds: Sequence[Kind], view: View, *, whole: bool) -> None:
+    """A line per kind, with links to its groups; without `whole`, as many as fit."""
+    listing = view.place().but(view=SIGNAL)
+    data = [
+        {
+            "title": f"{kind.name} {kind.groups.total:,}",
+            "href": None if whole else state.href("overview", listing),
+            "items": [
+                {"label": escape.text(_group_label(group)), "href": state.href("rollouts", _group_target(group, view))}
+                for group in kind.groups.rows
+            ],
+        }
+        for kind in kinds
+        if kind.groups.total
+    ]
+    _mount_signal(key="signal_whole" if whole else "signal", data={"kinds": data, "whole": whole})
+
+
+def _group_label(group: FlatGroup) -> str:
+    return group.task_id if group.group in (None, group.task_id) else f"{group.task_id} · {group.group}"
+
+
+def _group_target(group: FlatGroup, view: View) -> View:
+    return view.place().but(task=group.task_id)
+
+
+_mount_models = st.components.v2.component(
+    "rollscope_model_table",
+    html='<div class="models"></div>',
+    css=theme.asset("model_table.css"),
+    js=theme.asset("links.js", "model_table.js"),
+)
+
+
+class ModelLine(NamedTuple):
+    """A model; without `pass_at_1` where the filter leaves no meaning to it."""
+
+    model: ModelCount
+    pass_at_1: Interval | None
+    verdicts: Sequence[VerdictCount]
+
+
+def show_models(lines: Sequence[ModelLine], view: View) -> None:
+    """Draw the table. A click on a name filters this page by the model, or no longer; one on a count opens rollouts."""
+    rows = [_Row(line, view) for line in lines]
+    data = {"rows": [row.data() for row in rows], "palette": theme.palette()}
+    _mount_models(key="model_table", data=data)
+
+
+class _Row:
+    """What a row shows, and the addresses of its cells, by the cell's name."""
+
+    def __init__(self, line: ModelLine, view: View) -> None:
+        self.line = line
+        self.selected = view.filter.model == line.model.model
+        self.hrefs: dict[str, str] = {}
+        if line.model.model == NO_MODEL:
+            return
+        here = view.place().but(model=line.model.model)
+        self.hrefs["model"] = state.href("overview", here.but(model="") if self.selected else here)
+        self.hrefs["n"] = state.href("rollouts", here)
+        for each in line.verdicts:
+            self.hrefs[each.verdict] = state.href("rollouts", here.but(verdicts=(each.verdict,)))
+
+    def data(self) -> dict[str, object]:
+        """For the component; texts are escaped."""
+        model, total, reward = self.line.model
+        interval = self.line.pass_at_1
+        known = interval is not None and interval.n > 0
+        return {
+            "model": escape.text(model),
+            "n": f"{total:,}",
+            "reward": facts.number(reward),
+            "interval": [interval.low, interval.value, interval.high] if interval and known else None,
+            "rate": facts.number(interval.value) if interval and known else "–",
+            "range": f"{interval.low:.3f}–{interval.high:.3f}" if interval and known else "",
+            "parts": [self._part(each, total) for each in self.line.verdicts],
+            "selected": self.selected,
+            "hrefs": self.hrefs,
+        }
+
+    def _part(self, each: VerdictCount, total: int) -> dict[str, object]:
+        share = each.rollouts / total
+        title = f"{each.verdict}: {each.rollouts:,} ({share:.1%})"
+        return {"cell": each.verdict, "letter": theme.verdict(each.verdict).letter, "share": share, "title": title}
+
 
 _CHECKERS = "value (call), floats (stdin), python (assert), unless the task names one"
 _FLAGS_SHOWN = 8
@@ -76,9 +181,9 @@ def figures(screen: Screen) -> None:
         Card("tasks", f"{totals.tasks:,}", _per_task(totals), here, "tasks"),
     ]
     if screen.run.recorded:
-        cards.show([*counts, *_came_with(screen, totals, here)])
+        links.cards([*counts, *_came_with(screen, totals, here)])
         return
-    cards.show(
+    links.cards(
         [
             *counts,
             _pass_at_1(screen),
@@ -140,8 +245,8 @@ def model_lines(screen: Screen) -> None:
     facts.section(f"Models{_of(found, 'model')} (click to filter)")
     verdicts = aggregates.verdicts_of_models(screen.run, filter_, _MODELS_LISTED)
     intervals = [None if filter_.by_outcome else _interval(screen, each) for each in found.rows]
-    lines = [Line(each, one, verdicts[each.model]) for each, one in zip(found.rows, intervals, strict=True)]
-    model_table.show(lines, screen.view)
+    lines = [ModelLine(each, one, verdicts[each.model]) for each, one in zip(found.rows, intervals, strict=True)]
+    show_models(lines, screen.view)
 
 
 def _interval(screen: Screen, each: ModelCount) -> Interval:
@@ -162,7 +267,7 @@ def _signal(signal: Signal, here: View) -> Card:
         return Card(label, "–", "one rollout per group")
     value = f"{signal.flat:,} of {signal.groups:,}"
     note = f"{signal.flat / signal.groups:.1%} of groups, {signal.all_fail:,} all fail"
-    return Card(label, value, note, here.but(view=signal_list.VIEW) if signal.flat else None, "overview")
+    return Card(label, value, note, here.but(view=SIGNAL) if signal.flat else None, "overview")
 
 
 def flat_groups(screen: Screen, *, whole: bool) -> None:
@@ -174,7 +279,7 @@ def flat_groups(screen: Screen, *, whole: bool) -> None:
     limit = aggregates.LISTED if whole else _GROUPS_SHOWN
     kinds = [Kind(name, aggregates.flat_groups(run, filter_, ended, limit)) for ended, name in _ENDS.items()]
     facts.section(f"Groups without signal: equal rewards ({signal.flat:,} of {signal.groups:,})")
-    signal_list.show(kinds, screen.view, whole=whole)
+    show_groups(kinds, screen.view, whole=whole)
     if whole:
         parts = [f"{kind.name}: {part}" for kind in kinds if (part := kind.groups.part("group"))]
         facts.note(" · ".join(parts) or "A click shows the group's task.")
@@ -211,7 +316,7 @@ def clusters(screen: Screen) -> None:
         which = "rollout in the filter that came with a grade" if found.rows else "rollout in the filter"
         facts.note(f"None: every {which} passed.")
         return
-    bars.clusters(rows, screen.view, recorded=screen.run.recorded)
+    links.clusters(rows, screen.view, recorded=screen.run.recorded)
     if part := found.part("kind"):
         facts.note(f"Listed: the {part}, the most frequent first.")
 
@@ -224,7 +329,7 @@ def flags(screen: Screen) -> None:
     if not found:
         return
     facts.section(f"Flags{_of(packages, 'missing package')} (click for the rollouts)")
-    bars.flags(found, screen.view, _FLAGS_SHOWN)
+    links.flags(found, screen.view, _FLAGS_SHOWN)
 
 
 def unverified(screen: Screen) -> None:
@@ -236,7 +341,7 @@ def unverified(screen: Screen) -> None:
         return
     reward = "without a reward" if screen.run.manifest.options.unverified == "unknown" else "with their reward"
     facts.section(f"Not verified, {reward}{_of(found, 'reason')} (click for the rollouts)")
-    bars.unverified(found.rows, screen.view, _REASONS_SHOWN)
+    links.unverified(found.rows, screen.view, _REASONS_SHOWN)
 
 
 def provenance(run: OpenRun) -> None:

@@ -1,24 +1,137 @@
-"""The SQL page: a statement, what it gave as a table or a chart, and files of it."""
+"""The SQL page: a statement, and what it gave as a table, as a chart of one column against another, and as files."""
 
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+import plotly.graph_objects as go
 import pyarrow as pa
+import pyarrow.compute as pc
 import streamlit as st
 
 from dashboard import charts, escape, facts, state, widgets
-from dashboard.components import select_table
+from dashboard.charts import curves
+from dashboard.components import lists
 from dashboard.controls import Screen
+from dashboard.facts import counted
 from dashboard.queries import console
-from dashboard.sql import sql_console_chart, sql_console_view
 from dashboard.state import View
-from dashboard.wording import counted
+from dashboard.text import tables_view
 from evaluator.runs.files import QueryError
 
 if TYPE_CHECKING:
     from evaluator.bounded_query import Form
+
+
+KINDS = {"bar": "Bar", "line": "Line", "scatter": "Scatter"}
+_POINTS = 5_000
+_SERIES = 8
+_TICKS = 40
+
+
+class Axes(NamedTuple):
+    """Names of columns; `series` may be empty."""
+
+    x: str
+    y: str
+    series: str = ""
+
+
+def numbers(table: pa.Table) -> list[str]:
+    """The columns that can be the y axis."""
+    return [field.name for field in table.schema if _is_number(field.type)]
+
+
+def axes(table: pa.Table, x: str, y: str, series: str) -> Axes | None:
+    """The chosen columns, with a choice for what is missing; None where no column has numbers."""
+    columns, values = table.column_names, numbers(table)
+    if not values:
+        return None
+    y = y if y in values else values[-1]
+    x = x if x in columns else next((name for name in columns if name != y), y)
+    return Axes(x, y, series if series in columns and series not in (x, y) else "")
+
+
+def figure(table: pa.Table, kind: str, chosen: Axes, *, height: int) -> tuple[go.Figure, str]:
+    """The figure, and what is left out of it."""
+    drawn = _complete(table.slice(0, _POINTS), chosen)
+    xs, ticks = _positions(drawn[chosen.x])
+    ys = [float(value) for value in drawn[chosen.y].to_pylist()]
+    names = [_text(value) for value in drawn[chosen.series].to_pylist()] if chosen.series else [""] * len(ys)
+    every = list(dict.fromkeys(names))
+    result = go.Figure()
+    for index, name in enumerate(every[:_SERIES]):
+        points = [(x, y) for x, y, of in zip(xs, ys, names, strict=True) if of == name]
+        _add_series(result, kind, points, escape.plotly(name), index)
+    _dress(result, chosen, len(ys), height, ticks, legend=bool(chosen.series))
+    return result, "; ".join(_left_out(table, drawn, len(every), chosen))
+
+
+def _complete(table: pa.Table, chosen: Axes) -> pa.Table:
+    """The rows that have a number wherever the axes need one."""
+    for name in (chosen.x, chosen.y):
+        if _is_number(table[name].type):
+            table = table.filter(pc.is_finite(table[name].cast(pa.float64(), safe=False)))
+    return table
+
+
+def _left_out(table: pa.Table, drawn: pa.Table, series: int, chosen: Axes) -> list[str]:
+    said = []
+    if table.num_rows > _POINTS:
+        said.append(f"drawn: the first {_POINTS:,} of {table.num_rows:,} rows")
+    if missing := min(table.num_rows, _POINTS) - drawn.num_rows:
+        said.append(f"{missing:,} without a number left out")
+    if series > _SERIES:
+        said.append(f"{_SERIES} of {series:,} values of {chosen.series}")
+    return said
+
+
+def _add_series(result: go.Figure, kind: str, points: list[tuple[float, float]], name: str, index: int) -> None:
+    look = curves.look(index)
+    x, y = [x for x, _ in points], [y for _, y in points]
+    if kind == "bar":
+        shape = "" if look.dash == "solid" else "/"
+        result.add_bar(x=x, y=y, name=name, marker={"color": look.colour, "pattern": {"shape": shape}})
+        return
+    result.add_scatter(
+        x=x,
+        y=y,
+        name=name,
+        mode="lines+markers" if kind == "line" else "markers",
+        line={"color": look.colour, "width": 2, "dash": look.dash},
+        marker={"color": look.colour, "size": 6, "symbol": look.symbol},
+    )
+
+
+def _positions(column: pa.ChunkedArray) -> tuple[list[float], list[str]]:
+    """Where each value is on the x axis: its number, or the place of its text, with the texts of the places."""
+    values = column.to_pylist()
+    if _is_number(column.type):
+        return [float(value) for value in values], []
+    texts = [_text(value) for value in values]
+    places = {text: place for place, text in enumerate(dict.fromkeys(texts))}
+    return [float(places[text]) for text in texts], list(places)
+
+
+def _dress(result: go.Figure, chosen: Axes, n: int, height: int, ticks: list[str], *, legend: bool) -> None:
+    curves.dressed(result, height, legend=legend)
+    result.update_layout(barmode="group")
+    result.update_xaxes(title_text=f"{escape.plotly(chosen.x)} (n = {n:,})")
+    result.update_yaxes(title_text=escape.plotly(chosen.y))
+    if ticks:
+        step = -(-len(ticks) // _TICKS)
+        labels = [escape.plotly(text) for text in ticks[::step]]
+        result.update_xaxes(tickvals=list(range(0, len(ticks), step)), ticktext=labels)
+
+
+def _text(value: Any) -> str:
+    return "none" if value is None else str(value)
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
+
 
 _OUTCOME = "sql_outcome"
 _AGAIN = "sql_again"
@@ -29,7 +142,7 @@ _FILES: dict[Form, tuple[str, str]] = {
     "jsonl": ("JSON lines", "application/jsonl"),
     "parquet": ("Parquet", "application/vnd.apache.parquet"),
 }
-_SHAPES = {"table": "Table", **sql_console_chart.KINDS}
+_SHAPES = {"table": "Table", **KINDS}
 
 
 class Outcome(NamedTuple):
@@ -77,7 +190,7 @@ def examples(view: View) -> None:
 def schema() -> None:
     """The tables, their columns and types."""
     facts.section("Tables")
-    st.html(sql_console_view.schema(console.tables()))
+    st.html(tables_view.schema(console.tables()))
 
 
 def outcome(screen: Screen) -> Outcome | None:
@@ -159,7 +272,7 @@ def _table(screen: Screen, table: pa.Table) -> None:
         view = View(run=screen.view.run, task=ids["task_id"], sample=ids.get("sample_id", ""), up=up)
         state.go("completion" if view.sample else "rollouts", view)
 
-    select_table.show(drawn, key="sql_rows", columns={}, height=height, on_pick=opened)
+    lists.select_table(drawn, key="sql_rows", columns={}, height=height, on_pick=opened)
     facts.note("Tick a row to open its " + ("completion." if "sample_id" in names else "task."))
 
 
@@ -177,17 +290,17 @@ def _drawn(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def _chart(view: View, table: pa.Table, kind: str) -> None:
-    chosen = sql_console_chart.axes(table, view.by, view.fields, view.cols)
+    chosen = axes(table, view.by, view.fields, view.cols)
     if chosen is None:
         facts.note("A chart needs a column of numbers.")
         return
     names = table.column_names
     with st.container(horizontal=True, gap="small"):
         _axis("Across (x)", "by", names, chosen.x)
-        _axis("Up (y)", "fields", sql_console_chart.numbers(table), chosen.y)
+        _axis("Up (y)", "fields", numbers(table), chosen.y)
         _axis("One series per", "cols", [name for name in names if name not in chosen[:2]], chosen.series or None)
-    figure, left_out = sql_console_chart.figure(table, kind, chosen, height=360)
-    charts.show(figure, "sql_chart", f"{chosen.y} by {chosen.x}")
+    drawn, left_out = figure(table, kind, chosen, height=360)
+    charts.show(drawn, "sql_chart", f"{chosen.y} by {chosen.x}")
     if left_out:
         facts.note(left_out)
 

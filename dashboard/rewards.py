@@ -1,7 +1,4 @@
-"""The figures of the Rewards page: each with the views behind its marks, and the same numbers as a table.
-
-Each function draws one, or says in a line why there is none.
-"""
+"""The Rewards page: figures in two columns, each with the views behind its marks, and its numbers as a table."""
 
 from __future__ import annotations
 
@@ -11,16 +8,17 @@ from typing import NamedTuple
 
 import pandas as pd
 import plotly.graph_objects as go
+import streamlit as st
 
-from dashboard import charts, controls, escape, estimates
+from dashboard import charts, controls, escape, estimates, facts, widgets
 from dashboard.charts import Step, Target
 from dashboard.controls import Screen
+from dashboard.facts import counted
 from dashboard.queries import aggregates, distributions
 from dashboard.queries.aggregates import NO_MODEL
 from dashboard.queries.distributions import ALL, Means
 from dashboard.queries.listing import TASKS_PER_PAGE
 from dashboard.state import View
-from dashboard.wording import counted
 
 HEIGHT = 250
 _ROWS = 1_000
@@ -231,3 +229,69 @@ def _part(part: str) -> list[str]:
 
 def _table(rows: Sequence[tuple[object, ...]], columns: list[str]) -> pd.DataFrame:
     return pd.DataFrame(rows[:_ROWS], columns=columns)
+
+
+_FIGURES = (
+    by_model,
+    by_step,
+    variances,
+    pass_at_k,
+    wall_times,
+    by_length,
+    pass_rates,
+    by_verdict,
+    parts,
+)
+"""In the order of the page."""
+_FIRST = 4
+"""So many are drawn at first, above the fold: a browser takes long to draw a figure."""
+_VIEWS = {"rewards": "First four", "more": "The others", "all": "All figures"}
+
+
+def head(screen: Screen) -> None:
+    """Counts, mean reward, and the choice of figures."""
+    left, right = st.columns([3, 2], vertical_alignment="center")
+    with left:
+        _counts(screen)
+    with right, st.container(horizontal=True, horizontal_alignment="right"):
+        widgets.choice("Figures", _VIEWS, screen.view, key="w_figures", default="rewards")
+
+
+def _counts(screen: Screen) -> None:
+    totals = aggregates.totals(screen.run, screen.view.filter)
+    ours = [("sandbox_error", f"{totals.sandbox_error:,}"), ("not verified", f"{totals.unverified:,}")]
+    facts.line(
+        [
+            ("rollouts", f"{totals.rollouts:,}"),
+            ("with a reward", f"{totals.rewarded:,}"),
+            ("mean reward" + controls.pooled(screen, " of {} together"), facts.number(totals.mean_reward)),
+            ("unknown", f"{totals.unknown:,}"),
+            *([] if screen.run.recorded else ours),
+        ],
+        title="Rewards that the rollouts came with" if screen.run.recorded else "Rewards",
+    )
+
+
+def figures(screen: Screen) -> None:
+    """The chosen figures in two columns, and below them a line about each that can't be drawn."""
+    found = [draw(screen) for draw in _FIGURES]
+    drawn = [each for each in found if not isinstance(each, str)]
+    if screen.view.view != "all":
+        drawn = drawn[_FIRST:] if screen.view.view == "more" else drawn[:_FIRST]
+    columns = st.columns(2, gap="medium")
+    for index, each in enumerate(drawn):
+        with columns[index % 2]:
+            _show(each)
+    for reason in dict.fromkeys(each for each in found if isinstance(each, str) and each):
+        facts.note(reason)
+
+
+def _show(drawn: Drawn) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", key=f"head_{drawn.key}"):
+        facts.section(drawn.title)
+        with st.popover("Table", key=f"table_{drawn.key}"):
+            st.dataframe(drawn.table, hide_index=True, height=300, row_height=26)
+    with st.container(key=f"figure_{drawn.key}"):
+        charts.show(drawn.figure, drawn.key, drawn.alt, drawn.targets, fills=True)
+    for note in drawn.notes:
+        facts.note(note)

@@ -1,4 +1,4 @@
-"""The Audit page: whose checker would have paid, the rewards that rollouts came with, flags on what passed."""
+"""The Audit page: whose checker would have paid, the grades that rollouts came with, flags on what passed."""
 
 from __future__ import annotations
 
@@ -8,17 +8,71 @@ from typing import Final
 import streamlit as st
 
 from dashboard import controls, facts, sandbox_state, state, widgets
-from dashboard.audit import audit_job, audit_view
-from dashboard.audit.audit_job import Job
-from dashboard.components import cards, letter_table
-from dashboard.components.cards import Card
-from dashboard.components.letter_table import Line
+from dashboard.background import Work
+from dashboard.components import links
+from dashboard.components.links import Card, Count, CountLine
+from dashboard.components.links import LetterLine as Line
 from dashboard.controls import Screen
+from dashboard.facts import counted
 from dashboard.queries import audits
-from dashboard.state import View
-from dashboard.wording import counted
-from evaluator.auditing import Audit, Differing
+from dashboard.queries.audits import Recorded
+from dashboard.state import AGREE, DIFFER, View
+from dashboard.text import tables_view
+from dashboard.workspace import OpenRun
+from evaluator.auditing import Audit, Differing, audit_run, audited_count
 from evaluator.checkers import known_checkers
+from evaluator.model import Grade, Verdict
+from evaluator.runs.reading import Run
+
+_KEPT = 16
+
+Key = tuple[str, tuple[int, ...], tuple[str, ...]]
+
+
+class Job(Work):
+    """One audit."""
+
+    def __init__(self, run: Run, checkers: tuple[str, ...]) -> None:
+        super().__init__("the audit")
+        self.total = audited_count(run)
+        self.done = 0
+        self.report: Audit | None = None
+        self._of = run, checkers
+        self._begin()
+
+    def _work(self) -> None:
+        self.report = audit_run(*self._of, on_grade=self._count, stop=self._stop)
+
+    def _count(self, grade: Grade) -> None:
+        del grade
+        self.done += 1
+
+
+def start_job(run: OpenRun, checkers: tuple[str, ...]) -> None:
+    """Begin an audit, unless the same one is running."""
+    known = find_job(run, checkers)
+    if known is None or not known.running:
+        jobs = _jobs()
+        jobs.pop(_key(run, checkers), None)
+        for old in [key for key, job in jobs.items() if not job.running][: max(0, len(jobs) + 1 - _KEPT)]:
+            del jobs[old]
+        jobs[_key(run, checkers)] = Job(run.run, checkers)
+
+
+def find_job(run: OpenRun, checkers: tuple[str, ...]) -> Job | None:
+    """The audit of this run with these checkers, running or ended."""
+    return _jobs().get(_key(run, checkers))
+
+
+def _key(run: OpenRun, checkers: tuple[str, ...]) -> Key:
+    return str(run.path), run.stamp, checkers
+
+
+@st.cache_resource(show_spinner=False)
+def _jobs() -> dict[Key, Job]:
+    """By run and checkers: a reload or a second visitor finds the same one."""
+    return {}
+
 
 _PER_PAGE: Final = 100
 _DEFAULT: Final = ("floats", "value", "tokens", "livecodebench", "colossalai")
@@ -54,7 +108,7 @@ def checkers(screen: Screen) -> None:
         facts.note(f"Nothing to compare: {why}.")
         return
     names = _chosen(screen.view)
-    job = audit_job.find(screen.run, names)
+    job = find_job(screen.run, names)
     _choice(screen, names, job, count)
     if job is not None and job.running:
         _watch(screen, names)
@@ -96,7 +150,7 @@ def _choice(screen: Screen, names: tuple[str, ...], job: Job | None, count: int)
 
 def _start(screen: Screen, names: tuple[str, ...]) -> None:
     if sandbox_state.refusal() is None:  # the browser decides whether a button is disabled
-        audit_job.start(screen.run, names)
+        start_job(screen.run, names)
 
 
 def _choose(view: View, names: list[str]) -> View:
@@ -106,7 +160,7 @@ def _choose(view: View, names: list[str]) -> View:
 @st.fragment(run_every=_POLL_S)
 def _watch(screen: Screen, names: tuple[str, ...]) -> None:
     """The progress, drawn again twice a second until the audit ends."""
-    job = audit_job.find(screen.run, names)
+    job = find_job(screen.run, names)
     if job is None or not job.running:
         st.rerun()
     st.progress(min(1.0, job.done / job.total) if job.total else 0.0, f"{job.done:,} of {job.total:,}")
@@ -163,7 +217,7 @@ def _differing(screen: Screen, report: Audit, found: list[Differing]) -> None:
         )
         for each in listed
     ]
-    letter_table.show(
+    links.letter_table(
         lines,
         key="audit_rows",
         head=("rollout", "run", *names, "why not"),
@@ -200,7 +254,7 @@ def given(screen: Screen) -> None:
         return
     here = screen.view.place()
     counts = {"same": found.same, "higher": found.higher, "lower": found.lower}
-    cards.show(
+    links.cards(
         [
             Card(name, f"{count:,}", f"{count / found.given:.1%}", here.but(given=name) if count else None)
             for name, count in counts.items()
@@ -210,7 +264,7 @@ def given(screen: Screen) -> None:
         facts.note(
             f"{counted(found.without_own, 'rollout')} with a given reward not graded here, so without one of ours."
         )
-    st.html(audit_view.confusion(audits.given_by_verdict(screen.run, screen.view.filter)))
+    st.html(tables_view.confusion(audits.given_by_verdict(screen.run, screen.view.filter)))
 
 
 def flags(screen: Screen) -> None:
@@ -236,7 +290,7 @@ def flags(screen: Screen) -> None:
         )
         for each in found
     ]
-    letter_table.show(
+    links.letter_table(
         lines,
         key="audit_flags",
         head=("flag", "rollouts with it"),
@@ -246,3 +300,57 @@ def flags(screen: Screen) -> None:
 
 def _percent(part: int, whole: int) -> str:
     return f"{part / whole:.1%}" if whole else "–"
+
+
+_WORDS = tuple(verdict.value for verdict in Verdict)
+_NOT_FAILING = (Verdict.PASSED, Verdict.SANDBOX_ERROR)
+
+
+def recorded(screen: Screen) -> None:
+    """On how many the recorded verdicts and ours agree, and the counts by both."""
+    facts.section("The verdict it came with, against ours (click for the rollouts)")
+    found = audits.recorded(screen.run, screen.view.filter)
+    if not found.by_verdict:
+        facts.note("No rollout in the filter came with a verdict, such as a recorded_verdict in its row.")
+        return
+    here = screen.view.place()
+    links.cards(_agreement(here, found), key="recorded_cards")
+    columns = [word for word in _WORDS if any(own == word for _, own in found.by_verdict)]
+    makers = {word: ", ".join(found.makers[word]) for word in _WORDS if word in found.makers}
+    several = len(set(makers.values())) > 1
+    lines = [_recorded_line(here, found, word, columns, maker if several else "") for word, maker in makers.items()]
+    links.count_table(lines, columns, key="recorded_table", corner="recorded")
+    if not several and (maker := next(iter(makers.values()))):
+        facts.note(f"Recorded by {maker}.")
+    if found.ungraded:
+        facts.note(f"{counted(found.ungraded, 'rollout')} with a recorded verdict not graded, there or here.")
+    if found.without:
+        facts.note(f"{counted(found.without, 'rollout')} without a recorded verdict.")
+
+
+def _agreement(here: View, found: Recorded) -> list[Card]:
+    """Both say passed or both say not, or only one of them says passed."""
+    failing = tuple(own for own in _WORDS if own not in _NOT_FAILING and (Verdict.PASSED, own) in found.by_verdict)
+    whole = found.both
+    return [
+        _card("agree", found.agree, whole, f"{found.agree:,} of {whole:,}", here.but(recorded=AGREE)),
+        _card(
+            "only recorded passed", found.only_recorded, whole, f"{found.only_recorded:,}",
+            here.but(recorded=DIFFER, verdicts=failing),
+        ),
+        _card(
+            "only ours passed", found.only_own, whole, f"{found.only_own:,}",
+            here.but(recorded=DIFFER, verdicts=(Verdict.PASSED.value,)),
+        ),
+    ]  # fmt: skip
+
+
+def _card(name: str, count: int, whole: int, value: str, target: View) -> Card:
+    return Card(name, value, f"{count / whole:.1%}" if whole else "", target if count else None)
+
+
+def _recorded_line(here: View, found: Recorded, word: str, columns: list[str], maker: str) -> CountLine:
+    """The rollouts with one recorded verdict, by ours."""
+    counts = [Count(found.by_verdict.get((word, own), 0), here.but(recorded=word, verdicts=(own,))) for own in columns]
+    whole = Count(sum(count.rollouts for count in counts), here.but(recorded=word))
+    return CountLine(word, maker, [*counts, whole])

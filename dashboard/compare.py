@@ -1,22 +1,25 @@
-"""The Compare page: the difference in one sentence, the tasks by change, the code of both sides."""
+"""The Compare page: its two sides, the difference in one sentence, the tasks by change, the code of both."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, Literal
 
 import streamlit as st
 
-from dashboard import controls, escape, facts, state, widgets
-from dashboard.compare import compare_view
-from dashboard.components import cards, letter_table
-from dashboard.components.cards import Card
-from dashboard.components.letter_table import Line
-from dashboard.queries import comparison
+from dashboard import controls, escape, facts, state, widgets, workspace
+from dashboard.components import links
+from dashboard.components.links import Card
+from dashboard.components.links import LetterLine as Line
+from dashboard.controls import Screen
+from dashboard.facts import counted
+from dashboard.grading import ungraded
+from dashboard.queries import aggregates, comparison
 from dashboard.queries.comparison import Attempt, Side
 from dashboard.queries.query import Ranking
-from dashboard.state import View
-from dashboard.wording import counted
+from dashboard.state import Filter, View
+from dashboard.text import diff_view, tables_view
+from dashboard.workspace import Entry, OpenRun
 from evaluator.runs.comparison import (
     Change,
     Comparison,
@@ -27,6 +30,125 @@ from evaluator.runs.comparison import (
     obstacles,
     settings_that_decide,
 )
+from evaluator.runs.files import RunError, read_manifest
+
+_MODELS_LISTED = 1_000
+_ALL = ""
+
+Which = Literal["a", "b"]
+
+
+def named(run: str, model: str) -> str:
+    """A side as the address names it."""
+    return f"{run}|{model}" if model else run
+
+
+def find(screen: Screen) -> tuple[View, Side, Side]:
+    """Both sides, and the view that names them, as the address then does. Ends the page if there is no second side."""
+    known = [entry for entry in workspace.entries() if ungraded.is_readable(entry)]
+    view = screen.view
+    if not (view.a and view.b):
+        view = _with_defaults(view, screen.run, known)
+    state.name("compare", view)
+    if not view.b:
+        _nothing_to_compare(screen.run)
+        st.stop()
+    a, b = _read(view.a, known), _read(view.b, known)
+    _pickers(view, known, a, b)
+    for name, side in ((view.a, a), (view.b, b)):
+        if side is None:
+            facts.banner(f"{name} is not open here. Choose another run:", warn=True)
+    if a is None or b is None:
+        st.stop()
+    return view, a, b
+
+
+def _with_defaults(view: View, run: OpenRun, known: Sequence[Entry]) -> View:
+    """The two models of the run with the most rollouts; of a single model, another run, of the same dataset if any."""
+    models = [each.model for each in aggregates.models(run, Filter()).rows]
+    a, b = view.a, view.b
+    if not a:
+        a = named(run.name, models[0] if len(models) > 1 else _ALL)
+    if not b and len(models) > 1:
+        b = next(other for model in models if (other := named(run.name, model)) != a)
+    if not b and run.recorded:  # a run graded from it, else any other
+        others = [entry for entry in known if entry.name != run.name]
+        b = next((entry.name for entry in others if _is_of(entry, run)), others[0].name if others else "")
+    elif not b and (others := [entry for entry in known if entry.name != run.name]):
+        b = next((entry.name for entry in others if _dataset(entry) == run.manifest.dataset_hash), others[0].name)
+    return view.but(a=a, b=b)
+
+
+def _is_of(entry: Entry, run: OpenRun) -> bool:
+    try:
+        return entry.graded and read_manifest(entry.path).rollouts == run.manifest.rollouts
+    except (RunError, OSError):
+        return False
+
+
+def _dataset(entry: Entry) -> str | None:
+    if not entry.graded:
+        return None
+    try:
+        return read_manifest(entry.path).dataset_hash
+    except (RunError, OSError):
+        return None
+
+
+def _read(name: str, known: Sequence[Entry]) -> Side | None:
+    """`run` or `run|model`; both may contain a `|`."""
+    matching = [each for each in known if name == each.name or name.startswith(f"{each.name}|")]
+    if not matching:
+        return None
+    entry = max(matching, key=lambda each: len(each.name))
+    return Side(workspace.open_run(entry), name[len(entry.name) + 1 :])
+
+
+def _pickers(view: View, known: Sequence[Entry], a: Side | None, b: Side | None) -> None:
+    """Run and model of each side, and a button that swaps the sides."""
+    *columns, last = st.columns([3, 3, 3, 3, 1], vertical_alignment="bottom", gap="small")
+    names = [entry.name for entry in known]
+    _pick_run("a", names, a, columns[0])
+    _pick_model("a", a, columns[1])
+    _pick_run("b", names, b, columns[2])
+    _pick_model("b", b, columns[3])
+    swapped = view.but(a=view.b, b=view.a, sample=view.at, at=view.sample)
+    last.button("Swap", key="swap", on_click=state.write, args=(swapped,), width="stretch")
+
+
+def _pick_run(which: Which, names: list[str], side: Side | None, column: st.delta_generator.DeltaGenerator) -> None:
+    def chosen(view: View, name: str | None) -> View:
+        picked = view.but(**{which: name or ""}, task="", sample="", at="", page=1)
+        # The sidebar shows A's run. Another run has other models and errors: its filter starts empty.
+        return picked.but(run=name or "", filter=Filter()) if which == "a" else picked
+
+    current = side.run.name if side else None
+    with column:
+        widgets.show("selectbox", f"w_{which}", current, chosen, f"{which.upper()}: run", names,
+                     format_func=escape.text, placeholder="choose a run")  # fmt: skip
+
+
+def _pick_model(which: Which, side: Side | None, column: st.delta_generator.DeltaGenerator) -> None:
+    found = [each.model for each in aggregates.models(side.run, Filter(), _MODELS_LISTED).rows] if side else []
+    options = [_ALL, *found] if len(found) > 1 else [_ALL]
+    current = side.model if side else _ALL
+    if current not in options:
+        options.append(current)
+    every = f"all {len(found):,} together" if len(found) > 1 else escape.text("".join(found)) or "–"
+
+    def chosen(view: View, model: str) -> View:
+        assert side is not None
+        return view.but(**{which: named(side.run.name, model)}, sample="", at="", page=1)
+
+    with column:
+        widgets.show("selectbox", f"w_model_{which}", current, chosen, "model", options,
+                     format_func=lambda model: escape.text(model) or every, disabled=side is None)  # fmt: skip
+
+
+def _nothing_to_compare(run: OpenRun) -> None:
+    facts.banner(f"{run.name} has rollouts of one model, and no other run is open. Open two runs:", warn=True)
+    st.code(f"rollscope view {run.manifest.rollouts if run.recorded else run.path} OTHER_RUN", language=None)
+
 
 _PER_PAGE: Final = 100
 _ROOM: Final = 292
@@ -35,6 +157,7 @@ _ERROR: Final = 120
 """Characters of an error that are shown above the code."""
 _NAMED: Final = 20
 """Characters of a model's or run's name on a card."""
+_HEIGHT: Final = "max(260px, calc(100vh - 360px))"
 _ALWAYS: Final = (Change.FIXED, Change.BROKEN, Change.SAME)
 _UNGRADED: Final = ("unknown", "sandbox_error")
 
@@ -56,12 +179,12 @@ def head(shown: Shown) -> None:
         against = ["the filter selects rollouts by outcome, so pass rates would mean nothing", *against]
     left, right = st.columns([2, 1], gap="medium", vertical_alignment="center")
     with left:
-        st.html(compare_view.headline("" if against else headline(found), against))
+        st.html(tables_view.headline("" if against else headline(found), against))
         _minor([] if recorded else minor_settings(a, b), shown)
         if recorded:
             facts.note(f"The grades of {' and '.join(recorded)} came with the rollouts.")
     with right:
-        cards.show([_mean("A", shown, shown.a, found.a_mean), _mean("B", shown, shown.b, found.b_mean)])
+        links.cards([_mean("A", shown, shown.a, found.a_mean), _mean("B", shown, shown.b, found.b_mean)])
 
 
 def _minor(found: list[Setting], shown: Shown) -> None:
@@ -104,7 +227,7 @@ def changes(shown: Shown) -> list[TaskChange]:
 def halves(tasks: Sequence[TaskChange]) -> tuple[float, float]:
     """The widths of the list and of the code: the list counts letters where a task has many samples."""
     sides = (side for each in tasks for side in (each.a, each.b) if side is not None)
-    return (1.3, 1.45) if any(side.graded > letter_table.LETTERS_SHOWN for side in sides) else (1, 1.75)
+    return (1.3, 1.45) if any(side.graded > links.LETTERS_SHOWN for side in sides) else (1, 1.75)
 
 
 def task_list(shown: Shown, tasks: list[TaskChange]) -> TaskChange | None:
@@ -125,7 +248,7 @@ def task_list(shown: Shown, tasks: list[TaskChange]) -> TaskChange | None:
         )
         for t, each in zip(ids, listed, strict=True)
     ]  # fmt: skip
-    letter_table.show(
+    links.letter_table(
         lines, key="compare_tasks", head=("task", "A", "B", "change"), room=_ROOM,
         recorded=[side.run.recorded for side in (shown.a, shown.b)],
     )  # fmt: skip
@@ -159,7 +282,7 @@ def code(shown: Shown, tasks: list[TaskChange], selected: TaskChange) -> None:
         texts.append(comparison.program(side.run, one.row) if one else "")
     if texts[0] == texts[1]:
         facts.note("Both samples have the same code.")
-    st.html(compare_view.beside(*texts))
+    st.html(diff_view.two_codes(texts[0], texts[1], _HEIGHT))
 
 
 def _walk(view: View, tasks: list[TaskChange], selected: TaskChange) -> None:
