@@ -1,5 +1,5 @@
-"""Draws a replay's steps: a list with loops folded, a slider, and the variables at the selected step; and the step at which
-two runs part.
+"""Draws a replay's steps: a list with loops folded, a slider, and the variables at the selected step; and where two runs
+part.
 """
 
 from __future__ import annotations
