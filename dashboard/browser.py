@@ -15,7 +15,7 @@ import streamlit as st
 
 from dashboard import theme
 
-_go = st.components.v2.component("rollscope_go", html="<span></span>", js=theme.asset("go.js"))
+_go = theme.component("go")
 _numbers = itertools.count(1)
 
 
@@ -39,7 +39,7 @@ def change(wanted: Order | None, page: str, *, key: str = "go", replace: bool = 
         _go(key=key, data=data, height=1)
 
 
-_redraw = st.components.v2.component("rollscope_redraw", html="<span></span>", js=theme.asset("redraw.js"))
+_redraw = theme.component("redraw")
 
 
 def when_free(drawn: str, now: str) -> None:

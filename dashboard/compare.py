@@ -295,10 +295,8 @@ def _walk(view: View, tasks: list[TaskChange], selected: TaskChange) -> None:
         for label, key, step in (("Previous", "K", -1), ("Next", "J", 1)):
             there = place + step
             inside = 0 <= there < len(tasks)
-            target = _select(view, tasks[there].task_id).but(page=1 + there // _PER_PAGE) if inside else view
-            st.button(
-                label, key=label.lower(), shortcut=key, disabled=not inside, on_click=state.write, args=(target,)
-            )  # fmt: skip
+            target = _select(view, tasks[there].task_id).but(page=1 + there // _PER_PAGE) if inside else None
+            widgets.neighbour(label, key, target)
 
 
 def _pick(found: Ranking[Attempt], wanted: str, *, passed: bool) -> Attempt | None:

@@ -25,12 +25,7 @@ from evaluator.options import choices
 SIGNAL = "signal"
 """The Overview's `view` that lists all of them."""
 
-_mount_signal = st.components.v2.component(
-    "rollscope_signal",
-    html='<div class="signal"></div>',
-    css=theme.asset("signal.css"),
-    js=theme.asset("links.js", "signal.js"),
-)
+_mount_signal = theme.component("signal", '<div class="signal"></div>', "links.js")
 
 
 class Kind(NamedTuple):
@@ -66,12 +61,7 @@ def _group_target(group: FlatGroup, view: View) -> View:
     return view.place().but(task=group.task_id)
 
 
-_mount_models = st.components.v2.component(
-    "rollscope_model_table",
-    html='<div class="models"></div>',
-    css=theme.asset("model_table.css"),
-    js=theme.asset("links.js", "model_table.js"),
-)
+_mount_models = theme.component("model_table", '<div class="models"></div>', "links.js")
 
 
 class ModelLine(NamedTuple):

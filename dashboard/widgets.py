@@ -88,6 +88,16 @@ def choice(
     return current
 
 
+def button(label: str, key: str, do: Callable[..., None], *given: object, **look: Any) -> None:
+    """A button; a click calls `do` with what is given. `look` is Streamlit's."""
+    st.button(label, key=key, on_click=do, args=given, **look)
+
+
+def neighbour(label: str, shortcut: str, target: View | None) -> None:
+    """The button that goes on to the next one, or back, if there is one."""
+    button(label, label.lower(), state.write, target or View(), shortcut=shortcut, disabled=target is None)
+
+
 def _key(name: str, number: int) -> str:
     return f"{name}.{number}" if number else name
 

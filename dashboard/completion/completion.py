@@ -6,7 +6,7 @@ import re
 
 import streamlit as st
 
-from dashboard import controls, facts, notes, state
+from dashboard import controls, facts, notes, state, widgets
 from dashboard.completion import completion_view, not_graded
 from dashboard.components import lists
 from dashboard.controls import Screen
@@ -105,14 +105,8 @@ def strip(screen: Screen, rollout: RolloutRecord, test: CaseRecord | None) -> No
         with st.container(width="stretch"):
             lists.case_strip(verdicts, test.test_index, lambda index: state.write(here.but(test=index)))
         following = _next_failing(verdicts, test.test_index)
-        st.button(
-            "Next failing test",
-            key="next_failing",
-            shortcut="N",
-            disabled=following is None,
-            on_click=state.write,
-            args=(here.but(test=following),),
-        )
+        target, none = here.but(test=following), following is None
+        widgets.button("Next failing test", "next_failing", state.write, target, shortcut="N", disabled=none)
 
 
 def open_task(screen: Screen, rollout: RolloutRecord) -> None:
@@ -197,16 +191,14 @@ def _walk(screen: Screen, rollout: RolloutRecord) -> None:
     inside = f"{place.position:,} of {place.total:,}" if place.inside else f"not among the {place.total:,}"
     with st.container(horizontal=True, horizontal_alignment="right", vertical_alignment="center", gap="small"):
         notes.offer(screen, rollout)
-        st.button("Up", key="up", shortcut="U", on_click=state.go, args=view.above())
-        _step("Previous", "K", view, place.previous)
+        widgets.button("Up", "up", state.go, *view.above(), shortcut="U")
+        widgets.neighbour("Previous", "K", _beside(view, place.previous))
         st.html(completion_view.place(inside), width="content")
-        _step("Next", "J", view, place.following)
+        widgets.neighbour("Next", "J", _beside(view, place.following))
 
 
-def _step(label: str, shortcut: str, view: View, target: tuple[str, str] | None) -> None:
-    task, sample = target or ("", "")
-    there, disabled = view.but(task=task, sample=sample, test=None), target is None
-    st.button(label, key=label.lower(), shortcut=shortcut, disabled=disabled, on_click=state.write, args=(there,))
+def _beside(view: View, ids: tuple[str, str] | None) -> View | None:
+    return None if ids is None else view.but(task=ids[0], sample=ids[1], test=None)
 
 
 def _first_sample(run: OpenRun, task: str) -> str:

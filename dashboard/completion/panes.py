@@ -155,15 +155,10 @@ def right(screen: Screen, rollout: RolloutRecord, test: CaseRecord | None) -> No
 
 def _buttons(screen: Screen, rollout: RolloutRecord, task: TaskRecord | None, test: CaseRecord | None) -> None:
     editing, edited = screen.view.view == EDIT, rerun.edit(screen, rollout) is not None
-    st.button(
-        "Close" if editing else "Edited" if edited else "Edit",
-        key="edit",
-        shortcut="E",
-        type="primary" if edited and not editing else "secondary",
-        help=None if editing else f"Edit and run again. The {'file' if screen.run.recorded else 'run'} stays as it is.",
-        on_click=state.write,
-        args=(screen.view.but(view="" if editing else EDIT),),
-    )
+    label, look = "Close" if editing else "Edited" if edited else "Edit", "primary" if edited else "secondary"
+    about = None if editing else f"Edit and run again. The {'file' if screen.run.recorded else 'run'} stays as it is."
+    widgets.button(label, "edit", state.write, screen.view.but(view="" if editing else EDIT), shortcut="E",
+                   type="secondary" if editing else look, help=about)  # fmt: skip
     text = rerun.edit(screen, rollout) or rollout.code
     if task is not None and test is not None and text is not None and st.button("Repro", key="repro"):
         repro.show(task, rollout, test, text)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import streamlit as st
-
 from dashboard import escape, state, theme
 from dashboard.facts import short_sample
 from dashboard.queries.answers import SHOWN, Answer
@@ -14,12 +12,7 @@ from dashboard.state import View
 from dashboard.text import case_view
 from evaluator.model import Verdict
 
-_mount = st.components.v2.component(
-    "rollscope_answer_list",
-    html='<div class="answers" role="list"></div>',
-    css=theme.asset("answer_list.css"),
-    js=theme.asset("links.js", "answer_list.js"),
-)
+_mount = theme.component("answer_list", '<div class="answers" role="list"></div>', "links.js")
 
 
 class Mine(NamedTuple):

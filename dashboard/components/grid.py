@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-import streamlit as st
-
 from dashboard import escape, theme, widgets
 from dashboard.queries.dataset import CaseCount
 from dashboard.queries.listing import CaseRow, GridRow
@@ -71,9 +69,7 @@ _HTML = """<div class="grid">
 <div class="scroller" tabindex="0" role="grid"><div class="space"><canvas></canvas></div></div>
 <div class="status" aria-live="polite"></div></div>"""
 
-_mount = st.components.v2.component(
-    "rollscope_grid", html=_HTML, css=theme.asset("grid.css"), js=theme.asset("grid.js")
-)
+_mount = theme.component("grid", _HTML)
 
 ZOOMS = (6, 8, 10, 14, 20, 28)
 """Widths of a cell in pixels."""

@@ -18,12 +18,7 @@ if TYPE_CHECKING:
     from streamlit.components.v2.types import ComponentRenderer
 
 
-_cards = st.components.v2.component(
-    "rollscope_cards",
-    html='<div class="cards"></div>',
-    css=theme.asset("cards.css"),
-    js=theme.asset("links.js", "cards.js"),
-)
+_cards = theme.component("cards", '<div class="cards"></div>', "links.js")
 
 
 class Card(NamedTuple):
@@ -51,17 +46,14 @@ def cards(cards: Sequence[Card], *, key: str = "cards") -> None:
 
 
 def _component(name: str, look: str) -> ComponentRenderer:
-    html = f'<div class="{look}"></div>'
-    return st.components.v2.component(
-        name, html=html, css=theme.asset("bars.css"), js=theme.asset("links.js", "chips.js", "bars.js")
-    )
+    return theme.component(name, f'<div class="{look}"></div>', "links.js", "chips.js", files="bars")
 
 
-_verdicts = _component("rollscope_verdict_bars", "bars")
-_legend = _component("rollscope_verdict_legend", "bars line")
-_clusters = _component("rollscope_cluster_bars", "bars wide tall")
-_flags = _component("rollscope_flag_bars", "bars wide")
-_unverified = _component("rollscope_unverified_bars", "bars wide whole")
+_verdicts = _component("verdict_bars", "bars")
+_legend = _component("verdict_legend", "bars line")
+_clusters = _component("cluster_bars", "bars wide tall")
+_flags = _component("flag_bars", "bars wide")
+_unverified = _component("unverified_bars", "bars wide whole")
 
 
 class Bar(NamedTuple):
@@ -152,12 +144,7 @@ def _bars(mount: ComponentRenderer, key: str, bars: Sequence[Bar], *, tracks: bo
     mount(key=key, data=data)
 
 
-_counts = st.components.v2.component(
-    "rollscope_count_table",
-    html='<div class="counts"></div>',
-    css=theme.asset("count_table.css"),
-    js=theme.asset("links.js", "chips.js", "count_table.js"),
-)
+_counts = theme.component("count_table", '<div class="counts"></div>', "links.js", "chips.js")
 
 
 class Count(NamedTuple):
@@ -203,12 +190,7 @@ def _count_cell(count: Count) -> dict[str, str | None]:
 LETTERS_SHOWN: Final = 8
 """Letters of a cell that are drawn one by one; of more, the number of each."""
 
-_letters = st.components.v2.component(
-    "rollscope_letter_table",
-    html='<div class="letters" role="table"></div>',
-    css=theme.asset("letter_table.css"),
-    js=theme.asset("links.js", "chips.js", "letter_table.js"),
-)
+_letters = theme.component("letter_table", '<div class="letters" role="table"></div>', "links.js", "chips.js")
 
 
 class LetterLine(NamedTuple):

@@ -15,12 +15,7 @@ if TYPE_CHECKING:
     from streamlit.elements.lib.column_config_utils import ColumnConfigMappingInput
 
 
-_rows = st.components.v2.component(
-    "rollscope_row_list",
-    html='<div class="list" role="region"></div>',
-    css=theme.asset("row_list.css"),
-    js=theme.asset("row_list.js"),
-)
+_rows = theme.component("row_list", '<div class="list" role="region"></div>')
 
 
 class Column(NamedTuple):
@@ -74,12 +69,7 @@ def select_table(
     )  # fmt: skip
 
 
-_strip = st.components.v2.component(
-    "rollscope_strip",
-    html='<div class="strip" role="group" aria-label="test cases"></div>',
-    css=theme.asset("strip.css"),
-    js=theme.asset("strip.js"),
-)
+_strip = theme.component("strip", '<div class="strip" role="group" aria-label="test cases"></div>')
 
 
 def case_strip(cases: Sequence[tuple[int, str]], current: int | None, on_pick: Callable[[int], None]) -> None:

@@ -33,9 +33,7 @@ def offer_saved(run: OpenRun, view: View) -> None:
         if not saved:
             facts.note("No filter is saved with this run.")
         st.text_input("Save the current filter as", key=_NAME, max_chars=_LONGEST, disabled=not view.filter)
-        st.button(
-            "Save this filter", key="save_filter", disabled=not view.filter, on_click=_save, args=(run, view.filter)
-        )
+        widgets.button("Save this filter", "save_filter", _save, run, view.filter, disabled=not view.filter)
         if fault := st.session_state.pop(_SAVED_FAULT, ""):
             facts.banner(fault, warn=True)
 
@@ -88,9 +86,7 @@ def show(run: OpenRun, view: View) -> None:
     facts.note(f"{shown:,} of {counted(total, 'rollout')}", strong=True)
     with st.container(horizontal=True, gap="xsmall", key="filter_actions"):
         cleared = view.but(filter=Filter(), page=1)
-        st.button(
-            "Clear", key="w_clear", help="Clear the filter", disabled=not filter_, on_click=state.write, args=(cleared,)
-        )
+        widgets.button("Clear", "w_clear", state.write, cleared, help="Clear the filter", disabled=not filter_)
         offer_saved(run, view)
         export.offer(run, view)
     _write_text("Text", "q", filter_.q, "task, sample, model or error")

@@ -49,14 +49,11 @@ def offer_references(screen: Screen) -> None:
         return
     refusal = sandbox_state.refusal()
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.button(
-            f"Run the {counted(total, 'reference')}{' again' if job else ''}",
-            key="run_references",
-            disabled=bool(refusal),
+        widgets.button(
+            f"Run the {counted(total, 'reference')}{' again' if job else ''}", "run_references", _start, screen.run,
+            total, disabled=bool(refusal),
             help="In the sandbox. A reference that fails, or is slow, makes its task's tests suspect.",
-            on_click=_start,
-            args=(screen.run, total),
-        )
+        )  # fmt: skip
         if said := refusal or (_summary(job) if job else ""):
             facts.note(said)
 

@@ -1,10 +1,9 @@
-"""Draws a replay's steps: a list with loops folded, a slider, and the variables at the selected step; and where two runs
-part.
-"""
+"""Draws a replay's steps: a list with loops folded, a slider, and the variables at a step; and where two runs part."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
@@ -12,9 +11,11 @@ from dashboard import escape, theme
 from dashboard.escape import html
 from dashboard.why import control_flow
 from dashboard.why.control_flow import Fold, Node
-from dashboard.why.siblings import Parting
 from evaluator.syntax import lines_of
 from evaluator.tracing import Change, Step
+
+if TYPE_CHECKING:
+    from dashboard.why.siblings import Parting
 
 _CHANGES_SHOWN = 6
 
@@ -48,9 +49,7 @@ _HTML = """<div class="why">
 <div class="list" tabindex="0" role="listbox" aria-label="steps"></div>
 <div class="names"></div></div>"""
 
-_mount = st.components.v2.component(
-    "rollscope_steps", html=_HTML, css=theme.asset("steps.css"), js=theme.asset("links.js", "steps.js")
-)
+_mount = theme.component("steps", _HTML, "links.js")
 
 _LONGEST_LINE = 200
 
