@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import threading
 from collections import Counter
+from collections.abc import Callable, Hashable
 from typing import Final
 
 import streamlit as st
 
-from dashboard import controls, facts, sandbox_state, state, widgets
-from dashboard.background import Work
+from dashboard import background, controls, facts, sandbox_state, state, widgets
+from dashboard.background import Job
 from dashboard.components import links
 from dashboard.components.links import Card, Count, CountLine
 from dashboard.components.links import LetterLine as Line
@@ -21,65 +23,13 @@ from dashboard.text import tables_view
 from dashboard.workspace import OpenRun
 from evaluator.auditing import Audit, Differing, audit_run, audited_count
 from evaluator.checkers import known_checkers
-from evaluator.model import Grade, Verdict
-from evaluator.runs.reading import Run
-
-_KEPT = 16
-
-Key = tuple[str, tuple[int, ...], tuple[str, ...]]
-
-
-class Job(Work):
-    """One audit."""
-
-    def __init__(self, run: Run, checkers: tuple[str, ...]) -> None:
-        super().__init__("the audit")
-        self.total = audited_count(run)
-        self.done = 0
-        self.report: Audit | None = None
-        self._of = run, checkers
-        self._begin()
-
-    def _work(self) -> None:
-        self.report = audit_run(*self._of, on_grade=self._count, stop=self._stop)
-
-    def _count(self, grade: Grade) -> None:
-        del grade
-        self.done += 1
-
-
-def start_job(run: OpenRun, checkers: tuple[str, ...]) -> None:
-    """Begin an audit, unless the same one is running."""
-    known = find_job(run, checkers)
-    if known is None or not known.running:
-        jobs = _jobs()
-        jobs.pop(_key(run, checkers), None)
-        for old in [key for key, job in jobs.items() if not job.running][: max(0, len(jobs) + 1 - _KEPT)]:
-            del jobs[old]
-        jobs[_key(run, checkers)] = Job(run.run, checkers)
-
-
-def find_job(run: OpenRun, checkers: tuple[str, ...]) -> Job | None:
-    """The audit of this run with these checkers, running or ended."""
-    return _jobs().get(_key(run, checkers))
-
-
-def _key(run: OpenRun, checkers: tuple[str, ...]) -> Key:
-    return str(run.path), run.stamp, checkers
-
-
-@st.cache_resource(show_spinner=False)
-def _jobs() -> dict[Key, Job]:
-    """By run and checkers: a reload or a second visitor finds the same one."""
-    return {}
-
+from evaluator.model import Verdict
 
 _PER_PAGE: Final = 100
 _DEFAULT: Final = ("floats", "value", "tokens", "livecodebench", "colossalai")
 _LETTERS: Final = {1.0: "P", 0.0: "W", None: "?"}
 _PATTERNS_SHOWN: Final = 5
 _REASONS_SHOWN: Final = 4
-_POLL_S: Final = 0.5
 _ROOM: Final = 400
 _FLAGS_ROOM: Final = 480
 
@@ -108,14 +58,28 @@ def checkers(screen: Screen) -> None:
         facts.note(f"Nothing to compare: {why}.")
         return
     names = _chosen(screen.view)
-    job = find_job(screen.run, names)
+    job = background.find(*key(screen.run, names))
     _choice(screen, names, job, count)
     if job is not None and job.running:
-        _watch(screen, names)
+        background.watch(job)
     elif job is not None and job.failure is not None:
         facts.banner(f"Nothing was compared: {job.failure}", warn=True)
-    elif job is not None and job.report is not None:
-        _result(screen, job, job.report)
+    elif job is not None and isinstance(job.outcome, Audit):
+        _result(screen, job, job.outcome)
+
+
+def key(run: OpenRun, names: tuple[str, ...]) -> tuple[Hashable, ...]:
+    """Under which the job of an audit is found."""
+    return "audit", str(run.path), run.stamp, names
+
+
+def start(run: OpenRun, names: tuple[str, ...]) -> None:
+    """Begin an audit, unless the same one is running."""
+
+    def work(add: Callable[[None], None], stop: threading.Event) -> Audit:
+        return audit_run(run.run, names, on_grade=lambda _: add(None), stop=stop)
+
+    background.start(key(run, names), lambda: Job("Audit", audited_count(run.run), work))
 
 
 def _chosen(view: View) -> tuple[str, ...]:
@@ -124,22 +88,17 @@ def _chosen(view: View) -> tuple[str, ...]:
     return tuple(named) or _DEFAULT
 
 
-def _choice(screen: Screen, names: tuple[str, ...], job: Job | None, count: int) -> None:
+def _choice(screen: Screen, names: tuple[str, ...], job: Job[None] | None, count: int) -> None:
     refusal = sandbox_state.refusal()
     left, right = st.columns([3, 1], vertical_alignment="bottom")
     with left:
         widgets.show("multiselect", "w_checkers", list(names), _choose, "Checkers", list(known_checkers()))
     running = job is not None and job.running
     label = "Audit again" if job is not None and not running else f"Audit {counted(count, 'rollout')}"
-    right.button(
-        label,
-        key="audit",
-        type="secondary" if job else "primary",
-        disabled=refusal is not None or running or len(names) < 2,
-        on_click=_start,
-        args=(screen, names),
-        width="stretch",
-    )
+    off = refusal is not None or running or len(names) < 2
+    with right:
+        widgets.button(label, "audit", _start, screen, names, type="secondary" if job else "primary", disabled=off,
+                       width="stretch")  # fmt: skip
     if refusal:
         facts.banner(refusal, warn=True)
     elif len(names) < 2:
@@ -150,24 +109,14 @@ def _choice(screen: Screen, names: tuple[str, ...], job: Job | None, count: int)
 
 def _start(screen: Screen, names: tuple[str, ...]) -> None:
     if sandbox_state.refusal() is None:  # the browser decides whether a button is disabled
-        start_job(screen.run, names)
+        start(screen.run, names)
 
 
 def _choose(view: View, names: list[str]) -> View:
     return view.but(graders=",".join(names), view="", page=1)
 
 
-@st.fragment(run_every=_POLL_S)
-def _watch(screen: Screen, names: tuple[str, ...]) -> None:
-    """The progress, drawn again twice a second until the audit ends."""
-    job = find_job(screen.run, names)
-    if job is None or not job.running:
-        st.rerun()
-    st.progress(min(1.0, job.done / job.total) if job.total else 0.0, f"{job.done:,} of {job.total:,}")
-    st.button("Stopping" if job.stopping else "Stop", key="audit_stop", disabled=job.stopping, on_click=job.stop)
-
-
-def _result(screen: Screen, job: Job, report: Audit) -> None:
+def _result(screen: Screen, job: Job[None], report: Audit) -> None:
     if job.stopping:
         facts.banner(f"Stopped at {report.rollouts:,} of {counted(job.total, 'rollout')}.", warn=True)
     facts.line([(each.checker, _share(each.passed, each.compared)) for each in report.checkers])

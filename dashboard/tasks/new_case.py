@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 import json
 import textwrap
+import threading
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -156,7 +157,7 @@ def _start(task: Task, case: TestCase, samples: Sequence[Code], manifest: Manife
     earlier: Trial | None = st.session_state.get(_RESULT)
     if earlier is not None:
         earlier.job.stop()
-    work = partial(_graded, task_with(task, case), samples, manifest.options.limits, manifest.options.checker)
+    work = partial(_grade, task_with(task, case), samples, manifest.options.limits, manifest.options.checker)
     st.session_state[_RESULT] = Trial(task.task_id, case, Job("Samples run", len(samples), work), samples)
 
 
@@ -165,12 +166,18 @@ def _running(task_id: str) -> bool:
     return trial is not None and trial.task_id == task_id and trial.job.running
 
 
-def _graded(task: Task, samples: Sequence[Code], limits: Limits, checker: str | None) -> Iterator[Grade]:
+def _grade(
+    task: Task, samples: Sequence[Code], limits: Limits, checker: str | None, add: Callable[[Grade], None],
+    stop: threading.Event,
+) -> None:  # fmt: skip
     rollouts = [
         Rollout(task_id=task.task_id, sample_id=each.sample_id, completion=each.code, kind=Kind.FULL)
         for each in samples
     ]
-    return grade_all([task], rollouts, limits=limits, checker=checker, cache=None)
+    for grade in grade_all([task], rollouts, limits=limits, checker=checker, cache=None):
+        add(grade)
+        if stop.is_set():
+            break
 
 
 def _result(trial: Trial, view: View, record: TaskRecord) -> None:

@@ -4,7 +4,8 @@ of their references: one that fails, or is slow, makes its task a suspect.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Hashable
 from functools import partial
 from typing import NamedTuple
 
@@ -43,7 +44,7 @@ def offer_references(screen: Screen) -> None:
     total = dataset.reference_count(screen.run)
     if not total:
         return
-    job = _jobs().get(_key(screen.run))
+    job = background.find(*_key(screen.run))
     if job is not None and job.running:
         background.watch(job)
         return
@@ -59,18 +60,17 @@ def offer_references(screen: Screen) -> None:
 
 
 def _start(run: OpenRun, total: int) -> None:
-    known = _jobs().get(_key(run))
-    if known is None or not known.running:
-        _jobs()[_key(run)] = Job("References run", total, partial(_checked, run))
+    background.start(_key(run), lambda: Job("References run", total, partial(_check, run)))
 
 
-def _checked(run: OpenRun) -> Iterator[Checked]:
+def _check(run: OpenRun, add: Callable[[Checked], None], stop: threading.Event) -> None:
     options = run.manifest.options
-    grades = reference_grades(dataset.with_references(run), limits=options.limits, checker=options.checker)
-    for grade in grades:
+    for grade in reference_grades(dataset.with_references(run), limits=options.limits, checker=options.checker):
         found = finding(grade)
         dataset.note_reference(run, grade.task_id, found)
-        yield Checked(grade.task_id, found)
+        add(Checked(grade.task_id, found))
+        if stop.is_set():
+            break
 
 
 def finding(grade: Grade) -> Finding | None:
@@ -92,14 +92,8 @@ def _summary(job: Job[Checked]) -> str:
     return f"{len(job.results):,} run{end}: {counted(against, 'task')} failed or slow"
 
 
-def _key(run: OpenRun) -> str:
-    return f"{run.path}|{run.stamp}"
-
-
-@st.cache_resource(show_spinner=False)
-def _jobs() -> dict[str, Job[Checked]]:
-    """By run: a reload or a second visitor finds the same one."""
-    return {}
+def _key(run: OpenRun) -> tuple[Hashable, ...]:
+    return "references", str(run.path), run.stamp
 
 
 _CHARACTER = 7.5
