@@ -4,7 +4,7 @@ rollouts, and a rollout's place in them.
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from dashboard.queries.expressions import INFINITY, REASON, natural
 from dashboard.queries.query import cached, rows
@@ -14,12 +14,16 @@ from evaluator.model import Verdict
 
 
 class Column(NamedTuple):
-    """A column of the table."""
+    """A column of the table: its heading, the SQL of its value, and how it looks.
 
+    `sort`: the SQL of what it is sorted by, where that is not its value.
+    """
+
+    label: str
     shown: str
-    """The SQL of its value."""
+    look: Literal["", "number", "wide", "long", "tight"] = ""
+    title: str = ""
     sort: str = ""
-    """The SQL of what it is sorted by; "" where that is its value."""
 
     @property
     def key(self) -> str:
@@ -29,37 +33,42 @@ class Column(NamedTuple):
 _VERDICTS = ", ".join(f"'{v.value}'" for v in Verdict)
 _TAGS = """(SELECT string_agg(DISTINCT tag, ', ' ORDER BY tag) FROM tags
     WHERE tags.task_id = rollouts.task_id AND tags.sample_id = rollouts.sample_id)"""
+_TESTS = "CASE WHEN tests_total > 0 THEN tests_passed || '/' || tests_total END"
+_UNVERIFIED = f"CASE WHEN NOT verified THEN left({REASON}, 200) END"
 
 COLUMNS: Final[dict[str, Column]] = {
-    "verdict": Column("verdict", f"list_position([{_VERDICTS}], verdict)"),
-    "task_id": Column("task_id"),
-    "model": Column("model"),
-    "step": Column("step"),
-    "sample_id": Column("sample_id"),
-    "sample_index": Column("sample_index"),
-    "group": Column('"group"'),
-    "reward": Column("reward"),
-    "given_reward": Column("given_reward"),
-    "recorded_verdict": Column("recorded_verdict", f"list_position([{_VERDICTS}], recorded_verdict)"),
-    "recorded_word": Column("left(recorded_word, 200)"),
-    "recorded_by": Column("left(recorded_by, 200)"),
-    "tests": Column("CASE WHEN tests_total > 0 THEN tests_passed || '/' || tests_total END", "pass_rate"),
-    "error_type": Column("error_type"),
-    "error_message": Column("left(error_message, 200)"),
-    "error_line": Column("error_line"),
-    "first_failing_test": Column("first_failing_test"),
-    "flags": Column("array_to_string(flags, ', ')", "len(flags)"),
-    "tags": Column(_TAGS),
-    "wall_s": Column("wall_s"),
-    "cpu_s": Column("cpu_s"),
-    "memory_mb": Column("memory_mb"),
-    "length": Column("length"),
-    "kind": Column("kind"),
-    "checker": Column("checker"),
-    "grader": Column("grader"),
-    "unverified_reason": Column(f"CASE WHEN NOT verified THEN left({REASON}, 200) END"),
-    "duplicate_of": Column("duplicate_of"),
-}
+    "verdict": Column("", "verdict", "tight", "verdict", f"list_position([{_VERDICTS}], verdict)"),
+    "task_id": Column("task", "task_id"),
+    "model": Column("model", "model"),
+    "step": Column("step", "step", "number", "training step"),
+    "sample_id": Column("sample", "sample_id"),
+    "sample_index": Column("index", "sample_index", "number", "sample index"),
+    "group": Column("group", '"group"'),
+    "reward": Column("reward", "reward", "number"),
+    "given_reward": Column("given", "given_reward", "number", "the reward that the rollout came with"),
+    "recorded_verdict": Column(
+        "rec.", "recorded_verdict", "tight", "the verdict that the rollout came with",
+        f"list_position([{_VERDICTS}], recorded_verdict)",
+    ),
+    "recorded_word": Column("recorded", "left(recorded_word, 200)", "", "the same in its source's words"),
+    "recorded_by": Column("recorded by", "left(recorded_by, 200)"),
+    "tests": Column("tests", _TESTS, "number", "test cases passed", "pass_rate"),
+    "error_type": Column("error", "error_type"),
+    "error_message": Column("message", "left(error_message, 200)", "wide"),
+    "error_line": Column("line", "error_line", "number"),
+    "first_failing_test": Column("first failing", "first_failing_test", "number", "the first failing test case"),
+    "flags": Column("flags", "array_to_string(flags, ', ')", sort="len(flags)"),
+    "tags": Column("tags", _TAGS),
+    "wall_s": Column("wall, s", "wall_s", "number"),
+    "cpu_s": Column("CPU, s", "cpu_s", "number"),
+    "memory_mb": Column("MiB", "memory_mb", "number", "memory"),
+    "length": Column("length", "length", "number", "characters of the completion"),
+    "kind": Column("kind", "kind"),
+    "checker": Column("checker", "checker"),
+    "grader": Column("grader", "grader"),
+    "unverified_reason": Column("not verified", _UNVERIFIED, "long", "why it is not verified"),
+    "duplicate_of": Column("same code as", "duplicate_of"),
+}  # fmt: skip
 """By name, in the order of the table. The names are also the words of `fields=` and `sort=` in the URL."""
 
 GROUPS: Final[tuple[str, ...]] = ("model", "step", "task_id", "verdict", "err")

@@ -30,37 +30,7 @@ _ALWAYS = {"verdict", "task_id", "sample_id", "reward", "tests"}
 _OF_GRADES = {"recorded_verdict", "tests", "unverified_reason"}
 """Usual columns that say nothing of rollouts that are not graded: their verdict is the recorded one."""
 HEADERS: dict[str, Header] = {
-    header.name: header
-    for header in (
-        Header("verdict", "", "tight", "verdict"),
-        Header("task_id", "task"),
-        Header("model", "model"),
-        Header("step", "step", "number", "training step"),
-        Header("sample_id", "sample"),
-        Header("sample_index", "index", "number", "sample index"),
-        Header("group", "group"),
-        Header("reward", "reward", "number"),
-        Header("given_reward", "given", "number", "the reward that the rollout came with"),
-        Header("recorded_verdict", "rec.", "tight", "the verdict that the rollout came with"),
-        Header("recorded_word", "recorded", "", "the same in its source's words"),
-        Header("recorded_by", "recorded by"),
-        Header("tests", "tests", "number", "test cases passed"),
-        Header("error_type", "error"),
-        Header("error_message", "message", "wide"),
-        Header("error_line", "line", "number"),
-        Header("first_failing_test", "first failing", "number", "the first failing test case"),
-        Header("flags", "flags"),
-        Header("tags", "tags"),
-        Header("wall_s", "wall, s", "number"),
-        Header("cpu_s", "CPU, s", "number"),
-        Header("memory_mb", "MiB", "number", "memory"),
-        Header("length", "length", "number", "characters of the completion"),
-        Header("kind", "kind"),
-        Header("checker", "checker"),
-        Header("grader", "grader"),
-        Header("unverified_reason", "not verified", "long", "why it is not verified"),
-        Header("duplicate_of", "same code as"),
-    )
+    name: Header(name, column.label, column.look, column.title) for name, column in COLUMNS.items()
 }
 _FORMATS: dict[str, Callable[[Any], str]] = {
     "reward": "{:.3g}".format,
