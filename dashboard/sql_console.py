@@ -309,5 +309,5 @@ def _axis(label: str, field: str, options: list[str], current: str | None) -> No
     def choose(view: View, to: str | None) -> View:
         return view.but(**{field: to or ""})
 
-    widgets.show("selectbox", f"sql_{field}", current, choose, label, options, format_func=escape.text,
+    widgets.show("selectbox", f"sql_{field}", current, choose, label, options, clearable=True, format_func=escape.text,
                  placeholder="none", width=220)  # fmt: skip

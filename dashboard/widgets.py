@@ -2,8 +2,8 @@
 
 With every action of the visitor, the browser sends the values of all widgets that it shows. After the address has
 changed, these may still be the old values, which would undo the change. So a widget whose value was changed by the
-address gets a new key, for which the browser has no value yet. Its value is never set in the session, which would undo
-a click that is made while the page is drawn again.
+address gets a new key, for which the browser has no value yet. Where it can be, its value is its default, and not set
+in the session, which would undo a click that is made while the page is drawn again.
 """
 
 from __future__ import annotations
@@ -44,9 +44,13 @@ def show(
 
 
 def show_value(
-    kind: Kind, name: str, value: Any, change: Callable[[Any], object] | None, *words: object, **look: Any
-) -> str:
-    """The same for a value that is not in the address, but may also change without the visitor."""
+    kind: Kind, name: str, value: Any, change: Callable[[Any], object] | None, *words: object,
+    clearable: bool = False, **look: Any,
+) -> str:  # fmt: skip
+    """The same for a value that is not in the address, but may also change without the visitor.
+
+    `clearable`: the visitor can empty it. Streamlit allows that only where the default is None.
+    """
     drawn = st.session_state.setdefault(_DRAWN, {})
     number, first = drawn.setdefault(name, (0, value))
     if st.session_state.get(_key(name, number), first) != value:
@@ -58,11 +62,14 @@ def show_value(
             change(st.session_state[key])
 
     options = words[1] if len(words) > 1 else ()
+    default = first
+    if clearable:
+        st.session_state[key], default = value, None
     if kind == "selectbox":
         assert isinstance(options, list)
-        look["index"] = options.index(first) if first in options else None
+        look["index"] = options.index(default) if default in options else None
     else:
-        look["value" if kind in ("text_input", "text_area", "number_input", "toggle") else "default"] = first
+        look["value" if kind in ("text_input", "text_area", "number_input", "toggle") else "default"] = default
     if change is not None:
         look["on_change"] = changed
     getattr(st, kind)(*words, key=key, **look)

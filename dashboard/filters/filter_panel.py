@@ -138,7 +138,7 @@ def _pick(
         names.insert(0, value)  # the URL's value, even if the run does not have it
     part = ranking.part()
     _show("selectbox", field, value or None, "", f"{label} ({part})" if part else label, names,
-          format_func=lambda name: _counted(name, counts), placeholder="any")  # fmt: skip
+          clearable=True, format_func=lambda name: _counted(name, counts), placeholder="any")  # fmt: skip
 
 
 def _bounds(run: OpenRun, filter_: Filter) -> None:
@@ -160,7 +160,7 @@ def _write_number(label: str, field: str, value: float | None, known: float | No
     decimal = field in ("r_min", "r_max", "wall_min", "wall_max")
     hint = "any" if known is None else f"{known:.3g}" if decimal else f"{known:,}"
     step, form = (0.1, "%g") if decimal else (1, "%d")
-    _show("number_input", field, value, None, label, step=step, format=form, placeholder=hint)
+    _show("number_input", field, value, None, label, clearable=True, step=step, format=form, placeholder=hint)
 
 
 def _show(kind: Kind, field: str, value: object, empty: object, *words: object, **look: Any) -> None:
