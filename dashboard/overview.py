@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
 
 import msgspec
 import streamlit as st
@@ -28,93 +27,54 @@ SIGNAL = "signal"
 _mount_signal = theme.component("signal", '<div class="signal"></div>', "links.js")
 
 
-class Kind(NamedTuple):
-    """Groups that ended alike, such as those in which every rollout failed."""
-
-    name: str
-    groups: Ranking[FlatGroup]
-
-
-def show_groups(kinds: Sequence[Kind], view: View, *, whole: bool) -> None:
-    """A line per kind, with links to its groups; without `whole`, as many as fit."""
-    listing = view.place().but(view=SIGNAL)
+def _show_groups(kinds: Mapping[str, Ranking[FlatGroup]], view: View, *, whole: bool) -> None:
+    """A line per kind of groups, with links to them; without `whole`, as many as fit."""
+    href = None if whole else state.href("overview", view.place().but(view=SIGNAL))
     data = [
-        {
-            "title": f"{kind.name} {kind.groups.total:,}",
-            "href": None if whole else state.href("overview", listing),
-            "items": [
-                {"label": escape.text(_group_label(group)), "href": state.href("rollouts", _group_target(group, view))}
-                for group in kind.groups.rows
-            ],
-        }
-        for kind in kinds
-        if kind.groups.total
+        {"title": f"{name} {groups.total:,}", "href": href, "items": [_group(group, view) for group in groups.rows]}
+        for name, groups in kinds.items()
+        if groups.total
     ]
     _mount_signal(key="signal_whole" if whole else "signal", data={"kinds": data, "whole": whole})
 
 
-def _group_label(group: FlatGroup) -> str:
-    return group.task_id if group.group in (None, group.task_id) else f"{group.task_id} · {group.group}"
-
-
-def _group_target(group: FlatGroup, view: View) -> View:
-    return view.place().but(task=group.task_id)
+def _group(group: FlatGroup, view: View) -> dict[str, str]:
+    alone = group.group in (None, group.task_id)
+    label = group.task_id if alone else f"{group.task_id} · {group.group}"
+    return {"label": escape.text(label), "href": state.href("rollouts", view.place().but(task=group.task_id))}
 
 
 _mount_models = theme.component("model_table", '<div class="models"></div>', "links.js")
 
 
-class ModelLine(NamedTuple):
-    """A model; without `pass_at_1` where the filter leaves no meaning to it."""
+def _model_row(
+    model: ModelCount, pass_at_1: Interval | None, verdicts: Sequence[VerdictCount], view: View
+) -> dict[str, object]:
+    """For the component; texts are escaped. `hrefs`: the addresses of the cells, by the cell's name.
 
-    model: ModelCount
-    pass_at_1: Interval | None
-    verdicts: Sequence[VerdictCount]
+    A click on the name filters this page by the model, or no longer; one on a count opens rollouts.
+    """
+    here, selected = view.place().but(model=model.model), view.filter.model == model.model
+    hrefs = {each.verdict: state.href("rollouts", here.but(verdicts=(each.verdict,))) for each in verdicts}
+    hrefs["model"] = state.href("overview", here.but(model="") if selected else here)
+    hrefs["n"] = state.href("rollouts", here)
+    known = pass_at_1 if pass_at_1 and pass_at_1.n else None
+    return {
+        "model": escape.text(model.model),
+        "n": f"{model.rollouts:,}",
+        "reward": facts.number(model.mean_reward),
+        "interval": [known.low, known.value, known.high] if known else None,
+        "rate": facts.number(known.value) if known else "–",
+        "range": f"{known.low:.3f}–{known.high:.3f}" if known else "",
+        "parts": [_model_part(each, each.rollouts / model.rollouts) for each in verdicts],
+        "selected": selected,
+        "hrefs": hrefs if model.model != NO_MODEL else {},
+    }
 
 
-def show_models(lines: Sequence[ModelLine], view: View) -> None:
-    """Draw the table. A click on a name filters this page by the model, or no longer; one on a count opens rollouts."""
-    rows = [_Row(line, view) for line in lines]
-    data = {"rows": [row.data() for row in rows], "palette": theme.palette()}
-    _mount_models(key="model_table", data=data)
-
-
-class _Row:
-    """What a row shows, and the addresses of its cells, by the cell's name."""
-
-    def __init__(self, line: ModelLine, view: View) -> None:
-        self.line = line
-        self.selected = view.filter.model == line.model.model
-        self.hrefs: dict[str, str] = {}
-        if line.model.model == NO_MODEL:
-            return
-        here = view.place().but(model=line.model.model)
-        self.hrefs["model"] = state.href("overview", here.but(model="") if self.selected else here)
-        self.hrefs["n"] = state.href("rollouts", here)
-        for each in line.verdicts:
-            self.hrefs[each.verdict] = state.href("rollouts", here.but(verdicts=(each.verdict,)))
-
-    def data(self) -> dict[str, object]:
-        """For the component; texts are escaped."""
-        model, total, reward = self.line.model
-        interval = self.line.pass_at_1
-        known = interval is not None and interval.n > 0
-        return {
-            "model": escape.text(model),
-            "n": f"{total:,}",
-            "reward": facts.number(reward),
-            "interval": [interval.low, interval.value, interval.high] if interval and known else None,
-            "rate": facts.number(interval.value) if interval and known else "–",
-            "range": f"{interval.low:.3f}–{interval.high:.3f}" if interval and known else "",
-            "parts": [self._part(each, total) for each in self.line.verdicts],
-            "selected": self.selected,
-            "hrefs": self.hrefs,
-        }
-
-    def _part(self, each: VerdictCount, total: int) -> dict[str, object]:
-        share = each.rollouts / total
-        title = f"{each.verdict}: {each.rollouts:,} ({share:.1%})"
-        return {"cell": each.verdict, "letter": theme.verdict(each.verdict).letter, "share": share, "title": title}
+def _model_part(each: VerdictCount, share: float) -> dict[str, object]:
+    title = f"{each.verdict}: {each.rollouts:,} ({share:.1%})"
+    return {"cell": each.verdict, "letter": theme.verdict(each.verdict).letter, "share": share, "title": title}
 
 
 _CHECKERS = "value (call), floats (stdin), python (assert), unless the task names one"
@@ -235,8 +195,11 @@ def model_lines(screen: Screen) -> None:
     facts.section(f"Models{_of(found, 'model')} (click to filter)")
     verdicts = aggregates.verdicts_of_models(screen.run, filter_, _MODELS_LISTED)
     intervals = [None if filter_.by_outcome else _interval(screen, each) for each in found.rows]
-    lines = [ModelLine(each, one, verdicts[each.model]) for each, one in zip(found.rows, intervals, strict=True)]
-    show_models(lines, screen.view)
+    rows = [
+        _model_row(each, one, verdicts[each.model], screen.view)
+        for each, one in zip(found.rows, intervals, strict=True)
+    ]
+    _mount_models(key="model_table", data={"rows": rows, "palette": theme.palette()})
 
 
 def _interval(screen: Screen, each: ModelCount) -> Interval:
@@ -267,11 +230,11 @@ def flat_groups(screen: Screen, *, whole: bool) -> None:
     if not signal.flat or filter_.by_outcome:
         return
     limit = aggregates.LISTED if whole else _GROUPS_SHOWN
-    kinds = [Kind(name, aggregates.flat_groups(run, filter_, ended, limit)) for ended, name in _ENDS.items()]
+    kinds = {name: aggregates.flat_groups(run, filter_, ended, limit) for ended, name in _ENDS.items()}
     facts.section(f"Groups without signal: equal rewards ({signal.flat:,} of {signal.groups:,})")
-    show_groups(kinds, screen.view, whole=whole)
+    _show_groups(kinds, screen.view, whole=whole)
     if whole:
-        parts = [f"{kind.name}: {part}" for kind in kinds if (part := kind.groups.part("group"))]
+        parts = [f"{name}: {part}" for name, groups in kinds.items() if (part := groups.part("group"))]
         facts.note(" · ".join(parts) or "A click shows the group's task.")
 
 

@@ -37,27 +37,35 @@ def by_verdict(values: Values, width: float, *, height: int) -> go.Figure:
     figure = go.Figure()
     rewards = sorted({reward for reward, _, _ in values})
     bar = width or _gap(rewards) * 0.6
-    names = {name for _, name, _ in values}
-    for part in [v.value for v in Verdict if v.value in names]:
-        counts = {reward: count for reward, name, count in values if name == part}
-        figure.add_bar(
-            x=rewards,
-            y=[counts.get(reward, 0) for reward in rewards],
-            width=bar,
-            customdata=[[index] for index in range(len(rewards))],
-            text=[counted(counts.get(reward, 0), "rollout") for reward in rewards],
-            hovertemplate=f"reward %{{x:.3g}}<br>{escape.plotly(part)}: %{{text}}<extra></extra>",
-            **verdict_bars(part),
-        )
-    heights = Counter[float]()
-    for reward, _, count in values:
-        heights[reward] += count
-    figure.update_layout(barmode="stack", bargap=0.08, uniformtext={"minsize": 9, "mode": "hide"})
-    figure.update_xaxes(title_text=f"reward (n = {counted(sum(heights.values()), 'rollout')})", tickformat=".3~g")
+    n = _stack(figure, values, bar, [f"reward {reward:.3g}" for reward in rewards])
+    figure.update_xaxes(title_text=f"reward (n = {counted(n, 'rollout')})", tickformat=".3~g")
     if len(rewards) <= _FEW and not width:
         figure.update_xaxes(tickvals=rewards)
-    count_rollouts(figure, max(heights.values(), default=0))
     return dressed(figure, height, legend=True)
+
+
+def _stack(figure: go.Figure, values: Values, width: float, places: Sequence[str]) -> int:
+    """Rollouts stacked by verdict at each place of the x axis; `places` are the places' names. Returns how many."""
+    xs = sorted({x for x, _, _ in values})
+    names = {name for _, name, _ in values}
+    for part in [v.value for v in Verdict if v.value in names]:
+        own = [(x, count) for x, name, count in values if name == part]
+        figure.add_bar(
+            x=[x for x, _ in own],
+            y=[count for _, count in own],
+            width=width,
+            customdata=[[xs.index(x)] for x, _ in own],
+            text=[counted(count, "rollout") for _, count in own],
+            hovertext=[places[xs.index(x)] for x, _ in own],
+            hovertemplate=f"%{{hovertext}}<br>{escape.plotly(part)}: %{{text}}<extra></extra>",
+            **_verdict_bars(part),
+        )
+    heights = Counter[float]()
+    for x, _, count in values:
+        heights[x] += count
+    figure.update_layout(barmode="stack", uniformtext={"minsize": 9, "mode": "hide"})
+    count_rollouts(figure, max(heights.values(), default=0))
+    return heights.total()
 
 
 def by_model(
@@ -147,7 +155,7 @@ def parts(found: Sequence[PartMean], *, height: int) -> go.Figure:
     return dressed(figure, height, legend=len(models) > 1)
 
 
-def verdict_bars(part: str) -> dict[str, object]:
+def _verdict_bars(part: str) -> dict[str, object]:
     """Name, colour and letter of a verdict's bars. The letter is for readers who see no colours."""
     verdict = theme.verdict(part)
     marker: dict[str, object] = {"color": theme.COLOURS[verdict], "line": {"width": 0}}
@@ -241,35 +249,18 @@ def wall_times(times: Sequence[WallTimes], limits: Sequence[tuple[float, str]], 
     """Rollouts by wall time on a logarithmic axis, stacked by verdict, with a line at each of two limits."""
     figure = go.Figure()
     tenths = sorted({each.tenth for each in times})
-    names = {each.verdict for each in times}
-    for part in [v.value for v in Verdict if v.value in names]:
-        own = [each for each in times if each.verdict == part]
-        figure.add_bar(
-            x=[each.tenth / 10 for each in own],
-            y=[each.rollouts for each in own],
-            width=0.092,
-            customdata=[[tenths.index(each.tenth)] for each in own],
-            text=[counted(each.rollouts, "rollout") for each in own],
-            hovertext=[_around(each.tenth) for each in own],
-            hovertemplate=f"%{{hovertext}}<br>{escape.plotly(part)}: %{{text}}<extra></extra>",
-            **verdict_bars(part),
-        )
+    values = [(each.tenth / 10, each.verdict, each.rollouts) for each in times]
+    n = _stack(figure, values, 0.092, list(map(_around, tenths)))
     for (seconds, name), (anchor, shift) in zip(limits, _SIDES, strict=False):
         figure.add_vline(x=math.log10(seconds), line={"color": soft(), "width": 1, "dash": "dash"})
         figure.add_annotation(
             x=math.log10(seconds), y=1, yref="paper", text=name, showarrow=False, xanchor=anchor, yanchor="top",
             xshift=shift, font={"color": soft(), "size": 11},
         )  # fmt: skip
-    n = sum(each.rollouts for each in times)
     lowest = min([each / 10 for each in tenths], default=-3) - 0.15
     highest = max([each / 10 for each in tenths] + [math.log10(seconds) for seconds, _ in limits], default=1) + 0.8
-    figure.update_layout(barmode="stack", uniformtext={"minsize": 9, "mode": "hide"})
     figure.update_xaxes(title_text=f"wall time of all test cases (n = {counted(n, 'rollout')})")
     figure.update_xaxes(tickvals=list(_TIMES), ticktext=list(_TIMES.values()), range=[lowest, highest])
-    heights = Counter[int]()
-    for each in times:
-        heights[each.tenth] += each.rollouts
-    count_rollouts(figure, max(heights.values(), default=0))
     return dressed(figure, height, legend=True)
 
 

@@ -91,7 +91,7 @@ def grade_with_progress(
             meter = stack.enter_context(Meter(total))
 
         def graded(verdicts: Mapping[str, int]) -> None:
-            meter.count_passed(sum(verdicts.values()), verdicts.get(Verdict.PASSED.value, 0))
+            meter.count(verdicts.get(Verdict.PASSED.value, 0), of=sum(verdicts.values()))
 
         problem = FirstProblems("they are listed in the run's run.json")
         return grade_file(
