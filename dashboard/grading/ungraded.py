@@ -26,10 +26,23 @@ _FOLLOWED = "followed"
 """In the session: whether each file is followed, where the visitor has said so."""
 
 
+def _file(entry: Entry) -> Rollouts:
+    assert entry.rollouts is not None
+    return entry.rollouts
+
+
+def _reading(entry: Entry) -> Reading:
+    return opening.reading(_file(entry))
+
+
+def _job(entry: Entry) -> Job | None:
+    """The last grading of the file."""
+    return jobs().of_rollouts(Path(_file(entry).word))
+
+
 def switches(entry: Entry, *, may_grade: bool) -> None:
     """The switch "Follow", and "Grade new lines" for all visitors where there is a dataset."""
-    assert entry.rollouts is not None
-    reading = opening.reading(entry.rollouts)
+    reading = _reading(entry)
     about = "Show new lines as they are written."
     widgets.show_value("toggle", "follow", _follows(entry), _choose(entry), "Follow", help=about)
     dataset = workspace.opened().dataset
@@ -39,7 +52,7 @@ def switches(entry: Entry, *, may_grade: bool) -> None:
         refusal, settings = sandbox_state.refusal(), grading_form.chosen()
     except SettingsError as error:
         refusal, settings = str(error), grading_form.Settings()
-    new = NewRollouts(entry.rollouts, reading, workspace.opened(), settings)
+    new = NewRollouts(_file(entry), reading, workspace.opened(), settings)
     widgets.show_value(
         "toggle", "grade_new", reading.on_read is not None, new.switch, "Grade new lines",
         help="Grade new lines of the file into one run, for all visitors, even while no page is open.",
@@ -64,8 +77,7 @@ def watch(entry: Entry, key: str) -> None:
 
     `key`: of the run that the page shows. A page that does not follow shows the end of what was being read.
     """
-    assert entry.rollouts is not None
-    reading = opening.reading(entry.rollouts)
+    reading = _reading(entry)
     found = reading.state()
     is_open_end = reading.running or found is None or not found.complete
     _watch(entry, key, _about(entry, reading, key), is_open_end=is_open_end)
@@ -73,14 +85,13 @@ def watch(entry: Entry, key: str) -> None:
 
 @st.fragment(run_every=_FOLLOW_S)
 def _watch(entry: Entry, key: str, drawn: str, *, is_open_end: bool) -> None:
-    assert entry.rollouts is not None
-    reading = opening.reading(entry.rollouts)
+    reading = _reading(entry)
     follows = _follows(entry)
     if follows:
         reading.follow()
     now = _key_of(entry, reading) if follows or is_open_end or reading.on_read is not None else key
     browser.when_free(drawn, _about(entry, reading, now))
-    job = jobs().of_rollouts(Path(entry.rollouts.word))
+    job = _job(entry)
     if job is not None and job.running:
         run_banners.progress_line(job.progress, job)
     found = reading.state()
@@ -92,8 +103,7 @@ def _watch(entry: Entry, key: str, drawn: str, *, is_open_end: bool) -> None:
 
 def _about(entry: Entry, reading: Reading, key: str) -> str:
     """What decides what a page shows; `key` of the run."""
-    assert entry.rollouts is not None
-    job = jobs().of_rollouts(Path(entry.rollouts.word))
+    job = _job(entry)
     running = job is not None and job.running
     faults = (reading.fault, reading.dataset_fault, reading.grade_fault)
     return "|".join(map(str, (key, *faults, running, reading.on_read is not None)))
@@ -127,16 +137,15 @@ def is_readable(entry: Entry) -> bool:
     """Whether there is something to show: always for a run, for rollouts once the first are read."""
     if entry.rollouts is None:
         return True
-    reading = opening.reading(entry.rollouts)
+    reading = _reading(entry)
     reading.look()
     return reading.is_readable
 
 
 def unreadable(entry: Entry) -> None:
     """The page of rollouts of which none is read: why, or how far the reading is."""
-    assert entry.rollouts is not None
-    reading = opening.reading(entry.rollouts)
-    facts.line([("file", entry.rollouts.word)], title=entry.name)
+    reading = _reading(entry)
+    facts.line([("file", _file(entry).word)], title=entry.name)
     _notice(reading)
     if reading.fault:
         facts.banner(reading.fault, warn=True)
@@ -149,7 +158,7 @@ def _wait(entry: Entry) -> None:
     assert entry.rollouts is not None
     if is_readable(entry):
         st.rerun()
-    reading = opening.reading(entry.rollouts)
+    reading = _reading(entry)
     if reading.running and not reading.fault:
         progress(reading, None)
 
@@ -159,19 +168,18 @@ def banners(entry: Entry, run: OpenRun, *, whole: bool) -> None:
 
     `whole`: with all that grading it needs; else a link to the page that has that.
     """
-    assert entry.rollouts is not None
-    reading = opening.reading(entry.rollouts)
+    reading = _reading(entry)
     _notice(reading)
     for fault in filter(None, (reading.fault, reading.dataset_fault, reading.grade_fault)):
         facts.banner(fault, warn=True)
-    job = jobs().of_rollouts(Path(entry.rollouts.word))
+    job = _job(entry)
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key=theme.UNGRADED):
         facts.note(_said(run))
         if job is not None and job.running:
             facts.note(f"It is being graded into {workspace.name_of(job.run)}.")
             state.link("overview", View(run=workspace.name_of(job.run)), "Open the run")
         elif whole:
-            _buttons(entry.rollouts, run.manifest.counts["rollouts"])
+            _buttons(_file(entry), run.manifest.counts["rollouts"])
         else:
             state.link("overview", View(run=run.name), "Grade them")
         switches(entry, may_grade=whole)
@@ -213,20 +221,19 @@ def _buttons(rollouts: Rollouts, count: int) -> None:
 
 def _advice(entry: Entry, job: Job | None) -> None:
     """Below the buttons: what went wrong last time, which dataset grades, or that one is needed."""
-    assert entry.rollouts is not None
     fault = st.session_state.pop(_FAULT, "") or (job.failure if job is not None else "")
     if fault:
         facts.banner(f"The last grading failed: {fault}", warn=True)
     dataset = workspace.opened().dataset
     if dataset is None:
         facts.note("To grade them here, a dataset with the test cases is needed. Start the dashboard with one:")
-        st.code(f"rollscope view {entry.rollouts.word} --dataset DATASET.jsonl", language=None)
+        st.code(f"rollscope view {_file(entry).word} --dataset DATASET.jsonl", language=None)
         return
     try:
         settings = grading_form.chosen().facts()
     except SettingsError:
         settings = []
-    facts.line([("dataset", dataset), *settings, ("grades go to", f"{_run_stem(entry.rollouts)}-<time>")])
+    facts.line([("dataset", dataset), *settings, ("grades go to", f"{_run_stem(_file(entry))}-<time>")])
 
 
 def _run_stem(rollouts: Rollouts) -> Path:
