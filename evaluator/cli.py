@@ -49,6 +49,12 @@ def _from(least: float, kind: type[float] = int, most: float | None = None) -> C
     return number
 
 
+def _path(text: str) -> Path:
+    if "\0" in text:  # it would be found out somewhere else each time
+        raise argparse.ArgumentTypeError(f"{text!r} is not a path")
+    return Path(text)
+
+
 _JSON: Final = _option("--json", "Machine-readable output on stdout.", bool, dest="as_json")
 _FORMAT: Final = _option(
     "--format", "Format of the rollouts (see `rollscope formats`). [default: detected]", dest="format_name"
@@ -60,7 +66,7 @@ _DATASET_FORMAT: Final = _option("--dataset-format", "Format of the dataset. [de
 _DATASET_MAP: Final = _option("--dataset-map", "The dataset's field names.", metavar="OURS=THEIRS,...")
 _FILE_FORMAT: Final = _option("--format", "Read the file as this format.", dest="format_name")
 _FILE_MAP: Final = _option("--map", "Field names in the file, ours=theirs.", dest="field_map")
-_RUN: Final = _argument("run", "RUN", "A run's directory.", Path)
+_RUN: Final = _argument("run", "RUN", "A run's directory.", _path)
 _FIRST: Final = _option("--limit", "Only the first N rollouts.", _from(1), metavar="N")
 _PROCESSES: Final = _option("--workers", "Worker processes. [default: one per CPU]", _from(1), metavar="N")
 _PREAMBLE: Final = _option(
@@ -74,8 +80,8 @@ _PYTHON: Final = _option(
 
 _GRADE: Final = [
     _argument("rollouts", "ROLLOUTS", "Files of rollouts, folders, patterns, - or s3://...", nargs="+"),
-    _option("--dataset", "File of tasks with test cases. [nemo_gym: looked for next to the rollouts]", Path),
-    _option("--out", "The run's directory. [default: runs/<stem>-<UTC time>]", Path),
+    _option("--dataset", "File of tasks with test cases. [nemo_gym: looked for next to the rollouts]", _path),
+    _option("--out", "The run's directory. [default: runs/<stem>-<UTC time>]", _path),
     _option(
         "--workers", "Completions graded at once; with ray, per machine. [default: one per CPU]", _from(1), metavar="N"
     ),
@@ -115,7 +121,7 @@ _VIEW: Final = [
         "words", "RUN|ROLLOUTS", "Runs, files of rollouts, folders, patterns, - or s3://... [default: the bundled "
         "example]", nargs="*",
     ),
-    _option("--dataset", "The tasks of ROLLOUTS, to show and to grade them.", Path),
+    _option("--dataset", "The tasks of ROLLOUTS, to show and to grade them.", _path),
     _FORMAT, _MAP, _DATASET_FORMAT, _DATASET_MAP,
     _option("--host", "Address to listen on. [default: 127.0.0.1]", default="127.0.0.1"),
     _option("--port", "Port; the next free one if it is taken. [default: 8501]", _from(0, int, 65535), 8501),
@@ -151,16 +157,16 @@ _SERVE: Final = [
     _option(
         "--max-timeout", "Longest time-out a request may set. [default: 60] Not for agentfly.", float, metavar="S"
     ),
-    _option("--config", "Limits per program; for nemo-gym, server fields.", Path),
-    _option("--token-file", "grades: clients must send what this file says.", Path),
+    _option("--config", "Limits per program; for nemo-gym, server fields.", _path),
+    _option("--token-file", "grades: clients must send what this file says.", _path),
     _option("--profile", "nemo-gym: report at the end where verification time went.", bool),
 ]  # fmt: skip
 _COLLECT: Final = [
     _option(
-        "--input", "Rows with responses_create_params, or native tasks.", Path, dest="rows", metavar="ROWS",
+        "--input", "Rows with responses_create_params, or native tasks.", _path, dest="rows", metavar="ROWS",
         required=True,
     ),
-    _option("--output", "FILE.jsonl; related files are written next to it.", Path, metavar="ROLLOUTS", required=True),
+    _option("--output", "FILE.jsonl; related files are written next to it.", _path, metavar="ROLLOUTS", required=True),
     _option("--server", "NeMo Gym resources server, for tools and rewards. [default: none]", metavar="URL"),
     _option("--base-url", "The model's endpoint. [default: $OPENAI_BASE_URL, else OpenAI's]", metavar="URL"),
     _option("--model", "Model to sample from. [default: the row's]", metavar="NAME"),
@@ -178,8 +184,8 @@ _COLLECT: Final = [
     _JSON,
 ]  # fmt: skip
 _COMPARE: Final = [
-    _argument("run_a", "RUN_A", "A run's directory.", Path),
-    _argument("run_b", "RUN_B", "Another run's. [default: RUN_A, for two of its models]", Path, nargs="?"),
+    _argument("run_a", "RUN_A", "A run's directory.", _path),
+    _argument("run_b", "RUN_B", "Another run's. [default: RUN_A, for two of its models]", _path, nargs="?"),
     _option("--model-a", "Only this model's rollouts of RUN_A.", metavar="NAME"),
     _option("--model-b", "Only this model's rollouts of RUN_B.", metavar="NAME"),
     _JSON,
@@ -194,12 +200,12 @@ _AUDIT: Final = [
 ]
 _CONVERT: Final = [
     _argument("source", "IN", "A dataset, rollouts as for `grade`, or a run."),
-    _argument("out", "OUT", "FILE.jsonl, or .parquet", Path),
+    _argument("out", "OUT", "FILE.jsonl, or .parquet", _path),
     _option(
         "--to", "Format to write.", ("native", "nemo-gym", "nemo_gym", "humaneval", "evalplus", "verl", "parquet"),
         required=True,
     ),
-    _option("--dataset", "Tasks of the rollouts in IN.", Path),
+    _option("--dataset", "Tasks of the rollouts in IN.", _path),
     _FILE_FORMAT,
     _FILE_MAP,
     _option(
@@ -209,7 +215,7 @@ _CONVERT: Final = [
 ]  # fmt: skip
 _TEST_SERVER: Final = [
     _argument("server", "DIR|URL", "A server's folder, or a running server."),
-    _option("--rows", "JSONL of rows to send. [default: DIR/data/example.jsonl]", Path),
+    _option("--rows", "JSONL of rows to send. [default: DIR/data/example.jsonl]", _path),
     _option("--validate-data", "Also check its data and configs.", bool),
     _option("--timeout", "Seconds to wait at start, and per answer. [default: 60]", _from(1, float), 60.0),
     _JSON,
@@ -257,7 +263,7 @@ COMMANDS: Final = {
     "check": Command(
         "checking:check",
         "Inspect a dataset's tests and grade its reference solutions; exit status 1 if there are findings.",
-        [_argument("dataset", "DATASET", "File of tasks.", Path), _FILE_FORMAT, _PREAMBLE, _PROCESSES, _JSON],
+        [_argument("dataset", "DATASET", "File of tasks.", _path), _FILE_FORMAT, _PREAMBLE, _PROCESSES, _JSON],
     ),
     "serve": Command("serving:serve", "Grade over HTTP: for ROLLSCOPE_SERVER, or as another system's server.", _SERVE),
     "collect": Command(
@@ -282,7 +288,7 @@ COMMANDS: Final = {
     "init-server": Command(
         "server_testing:init_server", "Write a resource server for NeMo Gym, complete with tasks and tests.",
         [
-            _argument("folder", "DIR", "A new or empty folder.", Path),
+            _argument("folder", "DIR", "A new or empty folder.", _path),
             _option("--name", "The server's name. [default: the folder's]"),
         ],
     ),
