@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
-from typing import Generic, TypeVar
+from collections.abc import Callable, Hashable
+from typing import Any, Generic, TypeVar
 
 import streamlit as st
 
@@ -14,6 +14,8 @@ from evaluator import SandboxUnavailable
 T = TypeVar("T")
 
 _POLL_S = 0.5
+_KEPT = 16
+"""Jobs that have ended."""
 
 
 class Work:
@@ -60,25 +62,48 @@ class Work:
 
 
 class Job(Work, Generic[T]):
-    """Work that yields results one by one."""
+    """Work with results, which come one by one, and perhaps an outcome."""
 
-    def __init__(self, name: str, total: int, work: Callable[[], Iterator[T]]) -> None:
-        """`total`: how many results there will be. Starts at once."""
+    def __init__(self, name: str, total: int, work: Callable[[Callable[[T], None], threading.Event], object]) -> None:
+        """`work` gets what it calls with each result, and the event that says that it has to stop.
+
+        `total`: how many results there will be. Starts at once.
+        """
         super().__init__(name)
         self.total = total
         self.results: list[T] = []
-        self._results = work
+        self.outcome: object = None
+        self._do = work
         self._begin()
 
     def _work(self) -> None:
-        for result in self._results():
-            self.results.append(result)
-            if self.stopping:
-                break
+        self.outcome = self._do(self.results.append, self._stop)
+
+
+@st.cache_resource(show_spinner=False)
+def _jobs() -> dict[Hashable, Job[Any]]:
+    """A reload or a second visitor finds the same one."""
+    return {}
+
+
+def find(*key: Hashable) -> Job[Any] | None:
+    """The last job that was started under this key."""
+    return _jobs().get(key)
+
+
+def start(key: Hashable, make: Callable[[], Job[Any]]) -> None:
+    """Start a job, unless the one under this key is running."""
+    jobs = _jobs()
+    known = jobs.get(key)
+    if known is None or not known.running:
+        jobs.pop(key, None)
+        for old in [each for each, job in jobs.items() if not job.running][: max(0, len(jobs) + 1 - _KEPT)]:
+            del jobs[old]
+        jobs[key] = make()
 
 
 @st.fragment(run_every=_POLL_S)
-def watch(job: Job[T]) -> None:
+def watch(job: Job[Any]) -> None:
     """How far it is, and a button that stops it; then the page is drawn again."""
     if not job.running:
         st.rerun()

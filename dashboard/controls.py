@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from dashboard import escape, facts, input_problems, keys, navigation, sandbox_state, state, widgets, workspace
+from dashboard import escape, facts, input_problems, navigation, sandbox_state, state, widgets, workspace
+from dashboard.facts import counted
 from dashboard.filters import filter_panel, search_progress
-from dashboard.grading import grading, run_banners, ungraded
+from dashboard.grading import run_banners, ungraded
 from dashboard.grading.grading_jobs import jobs
-from dashboard.queries import filter_sql, models, search
+from dashboard.queries import aggregates, query, search
 from dashboard.state import Filter, View
-from dashboard.wording import counted
 from dashboard.workspace import Entry, OpenRun
 
 _COUNTED = "_counted"
@@ -58,7 +58,7 @@ def page_links() -> None:
         for name, title in state.PAGES.items():
             state.link(name, view, title)
         st.space("stretch")
-        keys.offer(navigation.page())
+        navigation.offer_keys(navigation.page())
 
 
 def name_tab() -> None:
@@ -103,7 +103,7 @@ def screen(*, named: bool = True, even_empty: bool = False) -> Screen:
     view = state.read()
     chosen = workspace.entry(view)
     if chosen is None:
-        grading.back(view.run)
+        run_banners.back(view.run)
         _no_entry(view)
         st.stop()
     view = view.but(run=chosen.name)
@@ -114,12 +114,12 @@ def screen(*, named: bool = True, even_empty: bool = False) -> Screen:
         ungraded.unreadable(chosen)
         st.stop()
     if jobs().starting(chosen.path):
-        grading.starting(chosen)
+        run_banners.starting(chosen)
         st.stop()
     run = workspace.open_run(chosen)
     if st.session_state.get(_COUNTED) != run.key:
         st.rerun()  # it has grown since the sidebar was drawn: both must count the same rollouts
-    total = filter_sql.count(run, Filter())
+    total = query.count(run, Filter())
     run_banners.unreadable_notes(run)
     if run.recorded:
         ungraded.banners(chosen, run, whole=navigation.page() == "overview")
@@ -134,7 +134,7 @@ def screen(*, named: bool = True, even_empty: bool = False) -> Screen:
     search_progress.watch(run, view.filter.find)
     if view.filter.find and search.ended_with_more(run, view.filter.find, st.session_state.get(_FOUND, 0)):
         st.rerun()  # the sidebar's counts are from before the search had ended
-    return Screen(view, run, filter_sql.count(run, view.filter), total)
+    return Screen(view, run, query.count(run, view.filter), total)
 
 
 def require_rows(screen_: Screen) -> None:
@@ -145,25 +145,11 @@ def require_rows(screen_: Screen) -> None:
         facts.note("Nothing found yet.")
         st.stop()
     facts.banner(f"The filter matches none of {counted(screen_.total, 'rollout')}.", warn=True)
-    for name, count in filter_sql.without_each(screen_.run, screen_.view.filter):
+    for name, count in query.without_each(screen_.run, screen_.view.filter):
         label = f"Remove {_CLAUSE_NAMES[name]}: {counted(count, 'rollout')}"
         cleared = screen_.view.but(page=1, **{name: getattr(Filter(), name)})
         st.button(escape.markdown(label), key=f"undo_{name}", on_click=state.write, args=(cleared,))
     st.stop()
-
-
-def sort_picker(view: View, sorts: dict[str, tuple[str, str]], *, key: str) -> None:
-    """The choice of an order, stored in the URL."""
-    current = view.sort if view.sort in sorts else ""
-    with widgets.place(key, width="content"):
-        st.selectbox(
-            "Order",
-            list(sorts),
-            format_func=lambda word: sorts[word][0],
-            label_visibility="collapsed",
-            width=210,
-            **widgets.bound(key, current, lambda view, chosen: view.but(sort=chosen, page=1)),
-        )
 
 
 def page_of(view: View, count: int, size: int) -> int:
@@ -178,42 +164,21 @@ def pager(view: View, count: int, size: int, noun: str) -> None:
     page = page_of(view, count, size)
     first = (page - 1) * size
     with st.container(horizontal=True, vertical_alignment="center"):
-        with widgets.place("page", width="content"):
-            st.pagination(
-                -(-count // size), **widgets.bound("w_page", page, lambda view, chosen: view.but(page=chosen))
-            )
-        facts.note(f"{noun} {first + 1:,} to {min(first + size, count):,} of {count:,}")
-
-
-def choice(label: str, options: dict[str, str], view: View, *, key: str, default: str, field: str = "view") -> str:
-    """A row of alternatives, stored in the URL's `field`; `options` are word -> label. Returns the word."""
-    named: str = getattr(view, field)
-    current = named if named in options else default
-    with widgets.place(key, width="content"):
-        st.segmented_control(
-            label,
-            list(options),
-            format_func=lambda word: options[word],
-            label_visibility="collapsed",
-            **widgets.bound(
-                key, current, lambda view, chosen: view.but(**{field: "" if chosen == default else chosen or ""})
-            ),
+        widgets.show(
+            "pagination", "w_page", page, lambda view, chosen: view.but(page=chosen), -(-count // size), width="content"
         )
-    return current
+        facts.note(f"{noun} {first + 1:,} to {min(first + size, count):,} of {count:,}")
 
 
 def _run_picker(entries: list[Entry], chosen: Entry | None, view: View) -> None:
     names = [e.name for e in entries]
     graded = {e.name: e.graded for e in entries}
-    with widgets.place("run"):
-        st.selectbox(
-            "Run",
-            names,
-            format_func=lambda name: escape.text(name) if graded[name] else f"{escape.text(name)} (not graded)",
-            placeholder="choose a run" if view.run else "",
-            # Another run has other tasks, models and errors: its filter starts empty.
-            **widgets.bound("w_run", chosen.name if chosen else None, lambda _, name: View(run=name or "")),
-        )
+    # Another run has other tasks, models and errors: its filter starts empty.
+    widgets.show(
+        "selectbox", "w_run", chosen.name if chosen else None, lambda _, name: View(run=name or ""), "Run", names,
+        format_func=lambda name: escape.text(name) if graded[name] else f"{escape.text(name)} (not graded)",
+        placeholder="choose a run" if view.run else "",
+    )  # fmt: skip
 
 
 def _no_entry(view: View) -> None:
@@ -233,7 +198,7 @@ def _no_entry(view: View) -> None:
 
 def pooled(screen: Screen, text: str) -> str:
     """The text with the number of models, for a figure over several; "" for a single model."""
-    total = models.models(screen.run, screen.view.filter).total
+    total = aggregates.models(screen.run, screen.view.filter).total
     return text.format(counted(total, "model")) if total > 1 else ""
 
 

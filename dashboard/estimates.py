@@ -7,10 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dashboard.queries import distributions, models
-from dashboard.queries.cache import cached
-from dashboard.queries.ranking import Ranking
-from dashboard.queries.steps import Means
+from dashboard.queries import aggregates, distributions
+from dashboard.queries.distributions import Means
+from dashboard.queries.query import Ranking, cached
 from dashboard.state import Filter
 from dashboard.workspace import OpenRun
 from evaluator.metrics import Interval, mean_interval, mean_over_tasks, means_over_tasks, pass_at_k_over_tasks, wilson
@@ -66,7 +65,7 @@ def step_reward(point: Means) -> Interval:
 def curves(run: OpenRun, filter_: Filter) -> Ranking[Curve]:
     """One curve per model with graded rollouts, the one with the most rollouts first. Samples of several models
     are not samples of one policy."""
-    found = models.models(run, filter_)
+    found = aggregates.models(run, filter_)
     drawn = [_curve(run, filter_, each.model) for each in found.rows]
     return Ranking([each for each in drawn if each.points], found.total - sum(not each.points for each in drawn))
 

@@ -1,4 +1,4 @@
-"""Small pieces of text and figures. Text from files is escaped here."""
+"""Small pieces of text and figures, and how the pages word counts and names. Text from files is escaped here."""
 
 from __future__ import annotations
 
@@ -8,6 +8,23 @@ import streamlit as st
 
 from dashboard import escape, theme
 from dashboard.escape import html
+
+_BETWEEN = "/:_- "
+
+
+def counted(count: int, noun: str) -> str:
+    """A number with its noun: `1 line`, `2 lines`."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def short_sample(task_id: str, sample_id: str, model: str | None = None) -> str:
+    """The sample's id without those of its task and model, which stand beside it."""
+    rest = sample_id
+    for part in (task_id, task_id.rpartition("/")[2], model or ""):
+        after = rest.removeprefix(part)
+        if part and after != rest and after.startswith((*_BETWEEN, "#")):
+            rest = after.lstrip(_BETWEEN) or rest
+    return rest
 
 
 def line(

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from dashboard import state
+from dashboard.facts import counted
 from dashboard.state import View
-from dashboard.wording import counted
 from dashboard.workspace import OpenRun
 from evaluator.formats.reading.problems import reason_of
 from evaluator.index import IndexedFile

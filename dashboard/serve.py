@@ -24,7 +24,7 @@ def _warm_up() -> None:
     for name in ("streamlit.runtime.caching", "streamlit.runtime.scriptrunner_utils.script_run_context"):
         logging.getLogger(name).addFilter(lambda _: False)  # they expect a visitor
     from dashboard import opening, sandbox_state, workspace
-    from dashboard.queries import suspects
+    from dashboard.queries import dataset
 
     run = None
     with contextlib.suppress(Exception):  # the page says what is wrong with it
@@ -37,7 +37,7 @@ def _warm_up() -> None:
         sandbox_state.fix()
     with contextlib.suppress(Exception):
         if run is not None:
-            suspects.prepare(run)
+            dataset.prepare(run)
     # Streamlit collects garbage after each drawing, also of a line drawn twice a second. Most of that time would
     # go into looking at what was loaded once.
     from dashboard import controls  # noqa: F401 - it loads most of the rest

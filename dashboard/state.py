@@ -5,6 +5,8 @@ The view is stored only in the URL, so that a copied address shows the same scre
 
 from __future__ import annotations
 
+import contextlib
+import math
 from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import parse_qsl, urlencode
@@ -12,7 +14,7 @@ from urllib.parse import parse_qsl, urlencode
 import msgspec
 import streamlit as st
 
-from dashboard import address, escape, theme
+from dashboard import browser, escape, theme
 from evaluator.model import Verdict
 
 FAILED = "failed"
@@ -172,30 +174,45 @@ class View(msgspec.Struct, frozen=True):
 
     def params(self) -> dict[str, str]:
         """The URL's query for this view, without defaults."""
-        pairs = _fields(self, _VIEW_FIELDS) | _fields(self.filter, _FILTER_FIELDS)
+        pairs = _fields(self) | _fields(self.filter)
         if self.filter.verdicts:
             pairs["verdict"] = ",".join(self.filter.verdicts)
         return pairs
 
 
-_VIEW_FIELDS: Final = tuple(name for name in View.__struct_fields__ if name != "filter")
-_FILTER_FIELDS: Final = tuple(name for name in Filter.__struct_fields__ if name != "verdicts")
 _LARGEST: Final = 2**53 - 1
 """In a browser, larger whole numbers are not exact, and its fields refuse them."""
-_WHOLE: Final = frozenset({"test", "page", "zoom", "step_min", "step_max", "len_min", "len_max"})
-_DECIMAL: Final = frozenset({"r_min", "r_max", "wall_min", "wall_max"})
+_WORDS: Final = {"given": AGREES, "recorded": RECORDED_WORDS, "verified": (VERIFIED, UNVERIFIED)}
+"""The values that some fields have; `verified` may have a reason, too."""
 
 
 def parse(params: Mapping[str, str]) -> View:
     """The view of a URL's query. Values that can't be read count as missing."""
     words = [word for word in params.get("verdict", "").split(",") if word in VERDICT_WORDS]
-    filter_ = {name: _value(name, params[name]) for name in _FILTER_FIELDS if params.get(name)}
-    view = {name: _value(name, params[name]) for name in _VIEW_FIELDS if params.get(name)}
-    filter_["verified"] = _verified(params.get("verified", ""))
-    filter_["given"] = given if (given := params.get("given", "")) in AGREES else ""
-    filter_["recorded"] = recorded if (recorded := params.get("recorded", "")) in RECORDED_WORDS else ""
-    view["page"] = max(1, _int(params.get("page")) or 1)
-    return View(**view, filter=Filter(verdicts=tuple(dict.fromkeys(words)), **filter_))
+    filter_ = Filter(verdicts=tuple(dict.fromkeys(words)), **_values(Filter, params))
+    view = View(filter=filter_, **_values(View, params))
+    return view if view.page > 0 else view.but(page=1)
+
+
+def _values(struct: type[View | Filter], params: Mapping[str, str]) -> dict[str, Any]:
+    found = {}
+    for each in msgspec.structs.fields(struct):
+        if (text := params.get(each.name)) and each.name not in ("filter", "verdicts"):
+            with contextlib.suppress(msgspec.ValidationError):
+                value = msgspec.convert(text, each.type, strict=False)
+                if _is_meant(each.name, value):
+                    found[each.name] = value
+    return found
+
+
+def _is_meant(name: str, value: object) -> bool:
+    if isinstance(value, int):
+        return abs(value) <= _LARGEST
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return (
+        name not in _WORDS or value in _WORDS[name] or (name == "verified" and str(value).startswith(f"{UNVERIFIED}: "))
+    )
 
 
 def read() -> View:
@@ -227,12 +244,12 @@ def link(page: str, view: View, label: str) -> None:
 
 def go(page: str, view: View) -> None:
     """Open a page from a callback. The browser's history gets one entry."""
-    st.session_state[_PENDING] = address.order(href(page, view))
+    st.session_state[_PENDING] = browser.order(href(page, view))
 
 
 def follow(page: str) -> None:
     """On `page`, open that of the last `go`. Called once, first of all; the browser then requests it."""
-    address.change(st.session_state.get(_PENDING), page)
+    browser.change(st.session_state.get(_PENDING), page)
 
 
 def name(page: str, view: View) -> None:
@@ -240,14 +257,14 @@ def name(page: str, view: View) -> None:
 
     Call it even if the URL is right already: else everything below on the page would move, and be drawn again.
     """
-    wanted = address.order(href(page, view)) if view != read() else None
-    address.change(wanted, page, key="name", replace=True)
+    wanted = browser.order(href(page, view)) if view != read() else None
+    browser.change(wanted, page, key="name", replace=True)
 
 
-def _fields(record: View | Filter, names: tuple[str, ...]) -> dict[str, str]:
+def _fields(record: View | Filter) -> dict[str, str]:
     """Each field that differs from its default, as text."""
     default = type(record)()
-    found = {name: getattr(record, name) for name in names}
+    found = {name: getattr(record, name) for name in record.__struct_fields__ if name not in ("filter", "verdicts")}
     return {
         name: _number(value) if isinstance(value, float) else str(value)
         for name, value in found.items()
@@ -258,29 +275,3 @@ def _fields(record: View | Filter, names: tuple[str, ...]) -> dict[str, str]:
 def _number(value: float) -> str:
     """Short where that is exact: a bound must not lose the rollouts that lie on it."""
     return f"{value:g}" if float(f"{value:g}") == value else repr(value)
-
-
-def _value(name: str, text: str) -> Any:
-    if name in _WHOLE:
-        return _int(text)
-    return _float(text) if name in _DECIMAL else text
-
-
-def _verified(text: str) -> str:
-    return text if text in (VERIFIED, UNVERIFIED) or text.startswith(f"{UNVERIFIED}: ") else ""
-
-
-def _int(text: str | None) -> int | None:
-    try:
-        value = int(text) if text else None
-    except ValueError:
-        return None
-    return value if value is None or abs(value) <= _LARGEST else None
-
-
-def _float(text: str | None) -> float | None:
-    try:
-        value = float(text) if text else None
-    except ValueError:
-        return None
-    return value if value is None or abs(value) < float("inf") else None

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
-from dashboard.wording import counted
+from dashboard.facts import counted
 from evaluator.given_tests import CARRIAGE_RETURNS
 from evaluator.model import Mode, Task, TestCase
 from evaluator.suites.reading.plan import notes_on

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
@@ -12,8 +13,12 @@ from evaluator import verdict_colours
 from evaluator.model import Verdict
 from evaluator.verdict_colours import COLOURS, FAILED, HATCHED, ink, verdict
 
+if TYPE_CHECKING:
+    from streamlit.components.v2.types import ComponentRenderer
+
 __all__ = [
-    "COLOURS", "FAILED", "HATCHED", "UNGRADED", "apply", "asset", "ink", "is_dark", "palette", "stylesheet", "verdict",
+    "COLOURS", "FAILED", "HATCHED", "UNGRADED", "apply", "component", "ink", "is_dark", "palette", "stylesheet",
+    "verdict",
 ]  # fmt: skip
 
 UNGRADED = "ungraded"
@@ -30,9 +35,19 @@ def palette() -> dict[str, dict[str, object]]:
 
 
 @cache
-def asset(*names: str) -> str:
+def _asset(*names: str) -> str:
     """The joined text of style sheets or scripts in `assets/`."""
     return "\n".join((_ASSETS / name).read_text(encoding="utf-8") for name in names)
+
+
+def component(name: str, html: str = "<span></span>", *shared: str, files: str = "") -> ComponentRenderer:
+    """A Streamlit component of ours. Its style sheet and script in `assets/` have its name, or `files`.
+
+    `shared`: scripts that are put before its own.
+    """
+    css, js = f"{files or name}.css", f"{files or name}.js"
+    style = _asset(css) if (_ASSETS / css).exists() else None
+    return st.components.v2.component(f"rollscope_{name}", html=html, css=style, js=_asset(*shared, js))
 
 
 def is_dark() -> bool:
@@ -52,7 +67,7 @@ def stylesheet(*, dark: bool) -> str:
     chips = verdict_colours.rules("rs-v-", border="var(--rs-line)")
     chips += verdict_colours.outlines("rs-v-", f"st-key-{UNGRADED}", border="var(--rs-line)")
     sheets = [str(path.relative_to(_ASSETS)) for path in sorted((_ASSETS / "pages").glob("*.css"))]
-    rules = re.sub(r"/\*.*?\*/", "", asset(*sheets), flags=re.DOTALL)
+    rules = re.sub(r"/\*.*?\*/", "", _asset(*sheets), flags=re.DOTALL)
     return f":root {{ {tokens} }}\n{rules}\n{chips}"
 
 

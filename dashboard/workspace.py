@@ -17,7 +17,7 @@ import streamlit as st
 
 from dashboard import opening
 from dashboard.opening import Reading, Rollouts
-from dashboard.queries import table_files, tables
+from dashboard.queries import tables
 from dashboard.state import View
 from evaluator.index import Dataset, IndexedFile
 from evaluator.index.state import STATE
@@ -212,7 +212,7 @@ def graded_here() -> list[Path]:
 def _connected(path: str, stamp: Stamp, _reading: Reading | None) -> tuple[Run, duckdb.DuckDBPyConnection]:
     began = time.monotonic()
     run = Run.open(Path(path)) if _reading is None else _reading.opened()
-    connection = table_files.connected(run)
+    connection = tables.connected(run)
     now = time.monotonic()
     older = _loadings().get(path)
     _loadings()[path] = _Loading(stamp, now + min(_MOST_S, _REST * (now - began)))

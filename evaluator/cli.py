@@ -5,388 +5,309 @@ Nothing heavy is imported before a command needs it, so `rollscope --help` answe
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Callable, Sequence
+from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Literal
-
-import typer
+from typing import Any, Final, NamedTuple, NoReturn
 
 from evaluator import long_numbers
-from evaluator.commands.failure import CommandError, Exit, fail, report
-from evaluator.commands.options import (
-    AddressOption,
-    App,
-    CacheOption,
-    DatasetFormatOption,
-    DatasetMapOption,
-    DisagreementOption,
-    EngineOption,
-    FormatOption,
-    GraderOption,
-    JsonFlag,
-    MapOption,
-    MemoryOption,
-    PreambleOption,
-    PythonOption,
-    UnfinishedThinkingOption,
-    UnverifiedOption,
-    WorkersOption,
+from evaluator.commands.output import CommandError, Exit, fail, report
+
+Kind = Callable[[str], object] | tuple[str, ...]
+"""What the text of an option becomes; or the words of which it is one, the first by default."""
+Option = tuple[tuple[str, ...], dict[str, Any]]
+"""What `add_argument` takes."""
+
+
+def _option(flag: str, text: str, kind: Kind = str, default: Any = None, **more: Any) -> Option:
+    """An option, which is passed under its own name unless `dest` gives another."""
+    if kind is bool:
+        return (flag,), {"help": text, "action": "store_true", **more}
+    if isinstance(kind, tuple):
+        return (flag,), {"help": text, "choices": kind, "default": kind[0], **more}
+    return (flag,), {"help": text, "type": kind, "default": default, "metavar": "VALUE", **more}
+
+
+def _argument(name: str, metavar: str, text: str, kind: Kind = str, **more: Any) -> Option:
+    return (name,), {"help": text, "metavar": metavar, "type": kind, **more}
+
+
+def _from(least: float, kind: type[float] = int, most: float | None = None) -> Callable[[str], float]:
+    """A number that is not below the least one, nor above `most`."""
+
+    def number(text: str) -> float:
+        value = kind(text)
+        if not least <= value or (most is not None and value > most):
+            up = "" if most is None else f" to {most:g}"
+            raise argparse.ArgumentTypeError(f"{text} is out of range: give a number from {least:g}{up}")
+        return value
+
+    number.__name__ = "whole number" if kind is int else "number"
+    return number
+
+
+def _path(text: str) -> Path:
+    if "\0" in text:  # it would be found out somewhere else each time
+        raise argparse.ArgumentTypeError(f"{text!r} is not a path")
+    return Path(text)
+
+
+_JSON: Final = _option("--json", "Machine-readable output on stdout.", bool, dest="as_json")
+_FORMAT: Final = _option(
+    "--format", "Format of the rollouts (see `rollscope formats`). [default: detected]", dest="format_name"
+)
+_MAP: Final = _option(
+    "--map", "The rollouts' field names: task_id=uid,completion=text.", dest="field_map", metavar="OURS=THEIRS,..."
+)
+_DATASET_FORMAT: Final = _option("--dataset-format", "Format of the dataset. [default: detected]", metavar="NAME")
+_DATASET_MAP: Final = _option("--dataset-map", "The dataset's field names.", metavar="OURS=THEIRS,...")
+_FILE_FORMAT: Final = _option("--format", "Read the file as this format.", dest="format_name")
+_FILE_MAP: Final = _option("--map", "Field names in the file, ours=theirs.", dest="field_map")
+_RUN: Final = _argument("run", "RUN", "A run's directory.", _path)
+_FIRST: Final = _option("--limit", "Only the first N rollouts.", _from(1), metavar="N")
+_PROCESSES: Final = _option("--workers", "Worker processes. [default: one per CPU]", _from(1), metavar="N")
+_PREAMBLE: Final = _option(
+    "--preamble",
+    "Code before every completion: none, LiveCodeBench's imports, or a Python file. [default: the task's]",
+    metavar="none|lcb|FILE",
+)
+_PYTHON: Final = _option(
+    "--python", "The Python whose packages completions see. [default: this one, with numpy]", metavar="PATH"
 )
 
-app = App(
-    name="rollscope",
-    help="Grades the code that language models write, and shows why each completion passed or failed.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+_GRADE: Final = [
+    _argument("rollouts", "ROLLOUTS", "Files of rollouts, folders, patterns, - or s3://...", nargs="+"),
+    _option("--dataset", "File of tasks with test cases. [nemo_gym: looked for next to the rollouts]", _path),
+    _option("--out", "The run's directory. [default: runs/<stem>-<UTC time>]", _path),
+    _option(
+        "--workers", "Completions graded at once; with ray, per machine. [default: one per CPU]", _from(1), metavar="N"
+    ),
+    _option("--engine", "Grade on this machine, or on a Ray cluster.", ("local", "ray")),
+    _option(
+        "--address", "ray: the cluster's head. [default: auto, the cluster of this machine]", metavar="HOST:PORT"
+    ),
+    _option("--timeout", "Wall and CPU seconds per test case. [default: 10]", float),
+    _option("--memory", "Resident MiB per test case. [default: 1024]", float),
+    _option("--checker", "Comparison rule. [default: the task's]"),
+    _option("--grader", "NAME, NAME:key=value,..., FILE.json, FILE.toml or FILE.py:FUNCTION. [default: tests]"),
+    _PREAMBLE,
+    _option("--fail-fast", "Skip a completion's remaining tests after its first failure.", bool),
+    _option("--resume", "Resume the run in --out.", bool),
+    _option("--only", "Regrade rollouts with these verdicts (a,b) or that match this SQL condition."),
+    _FORMAT, _MAP, _DATASET_FORMAT, _DATASET_MAP, _FIRST,
+    _option("--isolation", "A fresh process for each completion or each test case.", ("completion", "test")),
+    _option("--sandbox", "Run only if the sandbox is proved, or with whatever works.", ("strict", "degraded")),
+    _PYTHON,
+    _option(
+        "--cache", "Where to keep grades for later runs. [default: the user's cache directory]", metavar="DIR|none"
+    ),
+    _option("--unverified", "Unverified grades keep their reward, or become unknown without one.", ("keep", "unknown")),
+    _option(
+        "--disagreement", "A suite that fails in two processes and passes in one: unknown, passed or failed.",
+        ("unknown", "keep", "fail"),
+    ),
+    _option(
+        "--unfinished-thinking",
+        "A completion that ends while thinking has no code, or its thoughts are searched for code.",
+        ("no_code", "grade"),
+    ),
+    _JSON,
+]  # fmt: skip
+_VIEW: Final = [
+    _argument(
+        "words", "RUN|ROLLOUTS", "Runs, files of rollouts, folders, patterns, - or s3://... [default: the bundled "
+        "example]", nargs="*",
+    ),
+    _option("--dataset", "The tasks of ROLLOUTS, to show and to grade them.", _path),
+    _FORMAT, _MAP, _DATASET_FORMAT, _DATASET_MAP,
+    _option("--host", "Address to listen on. [default: 127.0.0.1]", default="127.0.0.1"),
+    _option("--port", "Port; the next free one if it is taken. [default: 8501]", _from(0, int, 65535), 8501),
+    _option("--follow", "Look for new lines in ROLLOUTS every second.", bool),
+    _option("--allow-rerun", "Let visitors from other machines run code in the sandbox.", bool),
+]  # fmt: skip
+_EXPORT: Final = [
+    _RUN,
+    _option("--to", "FILE.csv, .jsonl, .parquet, or .html for a report. [default: JSONL on stdout]"),
+    _option("--per", "One row per rollout or per test case.", ("rollout", "case")),
+    _option("--where", "SQL condition: \"verdict = 'time_limit' AND wall_s > 5\"."),
+    _option("--columns", "Columns to write: A,B,C."),
+]
+_FORMATS: Final = [
+    _argument("file", "FILE", "File, folder or - to inspect. [default: list the formats]", nargs="?"),
+    _option("--check", "Print every bad line; exit status 2 if there are any.", bool),
+    _FILE_FORMAT,
+    _FILE_MAP,
+    _JSON,
+]
+_SERVE: Final = [
+    _argument(
+        "system", "SYSTEM", "grades: for ROLLSCOPE_SERVER. Else the system whose server to replace: nemo-gym, "
+        "agentfly, colossalai, sandbox-fusion.", choices=("grades", "nemo-gym", "agentfly", "colossalai",
+        "sandbox-fusion"),
+    ),
+    _option("--host", "Address to listen on. [default: 127.0.0.1]"),
+    _option("--port", "0: any free port. [default: 8000]", _from(0, int, 65535)),
+    _option(
+        "--allowed-host", "Also accept requests for this host name; repeatable.", default=[], action="append",
+        dest="allowed_hosts", metavar="NAME",
+    ),
+    _option(
+        "--max-timeout", "Longest time-out a request may set. [default: 60] Not for agentfly.", float, metavar="S"
+    ),
+    _option("--config", "Limits per program; for nemo-gym, server fields.", _path),
+    _option("--token-file", "grades: clients must send what this file says.", _path),
+    _option("--profile", "nemo-gym: report at the end where verification time went.", bool),
+]  # fmt: skip
+_COLLECT: Final = [
+    _option(
+        "--input", "Rows with responses_create_params, or native tasks.", _path, dest="rows", metavar="ROWS",
+        required=True,
+    ),
+    _option("--output", "FILE.jsonl; related files are written next to it.", _path, metavar="ROLLOUTS", required=True),
+    _option("--server", "NeMo Gym resources server, for tools and rewards. [default: none]", metavar="URL"),
+    _option("--base-url", "The model's endpoint. [default: $OPENAI_BASE_URL, else OpenAI's]", metavar="URL"),
+    _option("--model", "Model to sample from. [default: the row's]", metavar="NAME"),
+    _option("--api", "API of the endpoint.", ("responses", "chat")),
+    _option("--num-repeats", "Rollouts per row. [default: 1]", _from(1), 1),
+    _option("--limit", "Only the first N rows.", _from(1), metavar="N"),
+    _option("--temperature", "Overrides the rows'.", _from(0, float)),
+    _option("--top-p", "Overrides the rows'.", _from(0, float, 1)),
+    _option("--max-output-tokens", "Limit per answer; overrides the rows'.", _from(1)),
+    _option("--max-turns", "Answers per rollout; each may call tools. [default: 16]", _from(1), 16),
+    _option("--concurrency", "Rollouts in progress at once. [default: 32]", _from(1), 32),
+    _option("--retries", "Retries per request; the default lasts about a minute. [default: 8]", _from(0), 8),
+    _option("--timeout", "Seconds per request. [default: 600]", _from(0.001, float), 600.0),
+    _option("--resume", "Resume --output: collect what is missing or failed.", bool),
+    _JSON,
+]  # fmt: skip
+_COMPARE: Final = [
+    _argument("run_a", "RUN_A", "A run's directory.", _path),
+    _argument("run_b", "RUN_B", "Another run's. [default: RUN_A, for two of its models]", _path, nargs="?"),
+    _option("--model-a", "Only this model's rollouts of RUN_A.", metavar="NAME"),
+    _option("--model-b", "Only this model's rollouts of RUN_B.", metavar="NAME"),
+    _JSON,
+]
+_AUDIT: Final = [
+    _RUN,
+    _option("--checkers", "Two or more: floats,livecodebench,colossalai.", default=""),
+    _option("--extractors", "Instead: grade other parts of the texts.", bool),
+    _PROCESSES,
+    _FIRST,
+    _JSON,
+]
+_CONVERT: Final = [
+    _argument("source", "IN", "A dataset, rollouts as for `grade`, or a run."),
+    _argument("out", "OUT", "FILE.jsonl, or .parquet", _path),
+    _option(
+        "--to", "Format to write.", ("native", "nemo-gym", "nemo_gym", "humaneval", "evalplus", "verl", "parquet"),
+        required=True,
+    ),
+    _option("--dataset", "Tasks of the rollouts in IN.", _path),
+    _FILE_FORMAT,
+    _FILE_MAP,
+    _option(
+        "--agent", "nemo_gym: agent named in the rollouts. [default: rollscope_simple_agent]",
+        default="rollscope_simple_agent",
+    ),
+]  # fmt: skip
+_TEST_SERVER: Final = [
+    _argument("server", "DIR|URL", "A server's folder, or a running server."),
+    _option("--rows", "JSONL of rows to send. [default: DIR/data/example.jsonl]", _path),
+    _option("--validate-data", "Also check its data and configs.", bool),
+    _option("--timeout", "Seconds to wait at start, and per answer. [default: 60]", _from(1, float), 60.0),
+    _JSON,
+]
 
 
-@app.command()
-def grade(
-    rollouts: Annotated[
-        list[str], typer.Argument(metavar="ROLLOUTS", help="Files of rollouts, folders, patterns, - or s3://...")
-    ],
-    *,
-    dataset: Annotated[
-        Path | None, typer.Option(help="File of tasks with test cases. [nemo_gym: looked for next to the rollouts]")
-    ] = None,
-    out: Annotated[Path | None, typer.Option(help="The run's directory. [default: runs/<stem>-<UTC time>]")] = None,
-    workers: WorkersOption = None,
-    engine: EngineOption = "local",
-    address: AddressOption = None,
-    timeout: Annotated[float | None, typer.Option(help="Wall and CPU seconds per test case. [default: 10]")] = None,
-    memory: MemoryOption = None,
-    checker: Annotated[str | None, typer.Option(help="Comparison rule. [default: the task's]")] = None,
-    grader: GraderOption = None,
-    preamble: PreambleOption = None,
-    fail_fast: Annotated[
-        bool, typer.Option("--fail-fast", help="Skip a completion's remaining tests after its first failure.")
-    ] = False,
-    resume: Annotated[bool, typer.Option("--resume", help="Resume the run in --out.")] = False,
-    only: Annotated[
-        str | None, typer.Option(help="Regrade rollouts with these verdicts (a,b) or that match this SQL condition.")
-    ] = None,
-    format_: FormatOption = None,
-    map_: MapOption = None,
-    dataset_format: DatasetFormatOption = None,
-    dataset_map: DatasetMapOption = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="Grade only the first N rollouts.")] = None,
-    isolation: Annotated[
-        Literal["completion", "test"], typer.Option(help="A fresh process for each completion or each test case.")
-    ] = "completion",
-    sandbox: Annotated[
-        Literal["strict", "degraded"], typer.Option(help="Run only if the sandbox is proved, or with whatever works.")
-    ] = "strict",
-    python: PythonOption = None,
-    cache: CacheOption = None,
-    unverified: UnverifiedOption = "keep",
-    disagreement: DisagreementOption = "unknown",
-    unfinished_thinking: UnfinishedThinkingOption = "no_code",
-    json: JsonFlag = False,
-) -> int:
-    """Grade rollouts and keep the grades as a run."""
-    from evaluator.commands import grading
-    from evaluator.commands.given_files import dataset_for, grader_text, preamble_text
-    from evaluator.file_grading import grade_file
-    from evaluator.formats.reading.dataset import map_of
-    from evaluator.formats.reading.sources import resolve
-    from evaluator.options import Options, Settings, limits_of
+class Command(NamedTuple):
+    """What a command does, and with which options."""
 
-    if (resume or only) and out is None:
-        raise CommandError("--resume and --only need an existing run: name it with --out RUN")
-    files = resolve(rollouts, remote=True)
-    options = Options(
-        limits=limits_of(timeout, memory), checker=checker, grader=grader_text(grader),
-        preamble=preamble_text(preamble), fail_fast=fail_fast, isolation=isolation,
-        unverified=unverified, disagreement=disagreement, unfinished_thinking=unfinished_thinking,
-        sandbox=Settings(strictness=sandbox, python=python),
-    )  # fmt: skip
-    job = partial(
-        grade_file,
-        files,
-        dataset or dataset_for(files, format_, grader, out if resume or only else None),
-        out=out,
-        workers=workers,
-        engine=engine,
-        address=address,
-        resume=resume,
-        only=only,
-        format=format_,
-        field_map=map_of(map_),
-        dataset_format=dataset_format,
-        dataset_map=map_of(dataset_map, "--dataset-map"),
-        limit=limit,
-        cache=grading.cache_of(cache),
-        options=options,
-    )
-    return grading.grade(job, as_json=json)
+    function: str | Callable[..., int]
+    """`module:function`, in `evaluator.commands`; it takes each option by its name, and returns the exit status."""
+    about: str
+    options: Sequence[Option]
 
 
-@app.command()
-def view(
-    words: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[RUN|ROLLOUTS]...",
-            help="Runs, files of rollouts, folders, patterns, - or s3://... [default: the bundled example]",
-        ),
-    ] = None,
-    *,
-    dataset: Annotated[Path | None, typer.Option(help="The tasks of ROLLOUTS, to show and to grade them.")] = None,
-    format_: FormatOption = None,
-    field_map: MapOption = None,
-    dataset_format: DatasetFormatOption = None,
-    dataset_map: DatasetMapOption = None,
-    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; the next free one if it is taken.")] = 8501,
-    follow: Annotated[bool, typer.Option("--follow", help="Look for new lines in ROLLOUTS every second.")] = False,
-    allow_rerun: Annotated[
-        bool, typer.Option("--allow-rerun", help="Let visitors from other machines run code in the sandbox.")
-    ] = False,
-) -> int:
-    """Open the dashboard."""
-    from evaluator.commands import viewing
-
-    return viewing.view(
-        words or [], format_name=format_, field_map=field_map, dataset=dataset, dataset_format=dataset_format,
-        dataset_map=dataset_map, host=host, port=port, follow=follow, allow_rerun=allow_rerun,
-    )  # fmt: skip
-
-
-@app.command()
-def export(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="A run's directory.")],
-    to: Annotated[
-        str | None, typer.Option(help="FILE.csv, .jsonl, .parquet, or .html for a report. [default: JSONL on stdout]")
-    ] = None,
-    per: Annotated[Literal["rollout", "case"], typer.Option(help="One row per rollout or per test case.")] = "rollout",
-    where: Annotated[str | None, typer.Option(help="SQL condition: \"verdict = 'time_limit' AND wall_s > 5\".")] = None,
-    columns: Annotated[str | None, typer.Option(help="Columns to write: A,B,C.")] = None,
-) -> int:
-    """Write a run's grades as CSV, JSON lines, Parquet or a report in HTML."""
-    from evaluator.commands import exporting
-
-    return exporting.export_run(run, to, per=per, where=where, columns=columns)
-
-
-@app.command()
-def formats(
-    file: Annotated[
-        str | None, typer.Argument(metavar="[FILE]", help="File, folder or - to inspect. [default: list the formats]")
-    ] = None,
-    check: Annotated[
-        bool, typer.Option("--check", help="Print every bad line; exit status 2 if there are any.")
-    ] = False,
-    format_: Annotated[str | None, typer.Option("--format", help="Read the file as this format.")] = None,
-    map_: Annotated[str | None, typer.Option("--map", help="Field names, ours=theirs.")] = None,
-    json: JsonFlag = False,
-) -> int:
-    """List the supported file formats, or show what a file is and which of its lines are bad."""
-    from evaluator.commands import formats as command
-
-    if file is None:
-        return command.list_formats(as_json=json)
-    return command.inspect(file, format_, map_, check=check, as_json=json)
-
-
-@app.command()
-def check(
-    dataset: Annotated[Path, typer.Argument(metavar="DATASET", help="File of tasks.")],
-    *,
-    format_: Annotated[str | None, typer.Option("--format", help="Read the file as this format.")] = None,
-    preamble: PreambleOption = None,
-    workers: Annotated[int | None, typer.Option(min=1, help="Worker processes. [default: one per CPU]")] = None,
-    json: JsonFlag = False,
-) -> int:
-    """Inspect a dataset's tests and grade its reference solutions; exit status 1 if there are findings."""
-    from evaluator.commands import checking
-
-    return checking.check(dataset, format_name=format_, preamble=preamble, workers=workers, as_json=json)
-
-
-@app.command()
-def serve(
-    system: Annotated[
-        Literal["grades", "nemo-gym", "agentfly", "colossalai", "sandbox-fusion"],
-        typer.Argument(help="grades: for ROLLSCOPE_SERVER. Else the system whose server to replace."),
-    ],
-    *,
-    host: Annotated[str | None, typer.Option(help="Address to listen on. [default: 127.0.0.1]")] = None,
-    port: Annotated[int | None, typer.Option(min=0, max=65535, help="0: any free port. [default: 8000]")] = None,
-    allowed_host: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Also accept requests for this host name; repeatable.")
-    ] = None,
-    max_timeout: Annotated[
-        float | None,
-        typer.Option(metavar="S", help="Longest time-out a request may set. [default: 60] Not for agentfly."),
-    ] = None,
-    config: Annotated[Path | None, typer.Option(help="Limits per program; for nemo-gym, server fields.")] = None,
-    token_file: Annotated[Path | None, typer.Option(help="grades: clients must send what this file says.")] = None,
-    profile: Annotated[bool, typer.Option(help="nemo-gym: report at the end where verification time went.")] = False,
-) -> int:
-    """Grade over HTTP: for ROLLSCOPE_SERVER, or as another system's server does."""
-    from evaluator.commands import serving
-
-    options = serving.ServerOptions(host, port, allowed_host or (), max_timeout, config, profile, token_file)
-    return serving.serve(system, options)
-
-
-@app.command()
-def collect(
-    rows: Annotated[
-        Path, typer.Option("--input", metavar="ROWS", help="Rows with responses_create_params, or native tasks.")
-    ],
-    output: Annotated[Path, typer.Option(metavar="ROLLOUTS", help="FILE.jsonl; related files are written next to it.")],
-    *,
-    server: Annotated[
-        str | None,
-        typer.Option(metavar="URL", help="NeMo Gym resources server, for tools and rewards. [default: none]"),
-    ] = None,
-    base_url: Annotated[
-        str | None, typer.Option(metavar="URL", help="The model's endpoint. [default: $OPENAI_BASE_URL, else OpenAI's]")
-    ] = None,
-    model: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Model to sample from. [default: the row's]")
-    ] = None,
-    api: Annotated[Literal["responses", "chat"], typer.Option(help="API of the endpoint.")] = "responses",
-    num_repeats: Annotated[int, typer.Option(min=1, help="Rollouts per row.")] = 1,
-    limit: Annotated[int | None, typer.Option(min=1, help="Only the first N rows.")] = None,
-    temperature: Annotated[float | None, typer.Option(min=0, help="Overrides the rows'.")] = None,
-    top_p: Annotated[float | None, typer.Option(min=0, max=1, help="Overrides the rows'.")] = None,
-    max_output_tokens: Annotated[int | None, typer.Option(min=1, help="Limit per answer; overrides the rows'.")] = None,
-    max_turns: Annotated[int, typer.Option(min=1, help="Answers per rollout; each may call tools.")] = 16,
-    concurrency: Annotated[int, typer.Option(min=1, help="Rollouts in progress at once.")] = 32,
-    retries: Annotated[int, typer.Option(min=0, help="Retries per request; the default lasts about a minute.")] = 8,
-    timeout: Annotated[float, typer.Option(min=0.001, help="Seconds per request.")] = 600,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Resume --output: collect what is missing or failed.")
-    ] = False,
-    json: JsonFlag = False,
-) -> int:
-    """Sample rollouts from a model, run the tools it calls, and have its answers verified.
-
-    The endpoint's key is $OPENAI_API_KEY. Exit status 1 if some rollouts failed.
-    """
+def _collect(
+    *, rows: Path, num_repeats: int, limit: int | None, base_url: str | None, max_turns: int, retries: int,
+    timeout: float, as_json: bool, **given: Any,
+) -> int:  # fmt: skip
     from evaluator.commands import collecting
 
-    sampling = {"model": model, "temperature": temperature, "top_p": top_p, "max_output_tokens": max_output_tokens}
+    sampling = {name: given.pop(name) for name in ("model", "temperature", "top_p", "max_output_tokens")}
     overrides = {name: value for name, value in sampling.items() if value is not None}
     request = collecting.Request(
         rows=rows,
-        output=output,
         base_url=base_url,
-        api=api,
-        server=server,
         repeats=num_repeats,
         limit=limit,
         overrides=overrides,
-        concurrency=concurrency,
         most_turns=max_turns,
         backoff=collecting.Backoff(retries),
         timeout_s=timeout,
-        resume=resume,
+        **given,
     )
-    return collecting.collect_rollouts(request, as_json=json)
+    return collecting.collect_rollouts(request, as_json=as_json)
 
 
-@app.command()
-def compare(
-    run_a: Annotated[Path, typer.Argument(metavar="RUN_A", help="A run's directory.")],
-    run_b: Annotated[
-        Path | None, typer.Argument(metavar="[RUN_B]", help="Another run's. [default: RUN_A, for two of its models]")
-    ] = None,
-    *,
-    model_a: Annotated[str | None, typer.Option(metavar="NAME", help="Only this model's rollouts of RUN_A.")] = None,
-    model_b: Annotated[str | None, typer.Option(metavar="NAME", help="Only this model's rollouts of RUN_B.")] = None,
-    json: JsonFlag = False,
-) -> int:
-    """Compare two runs, or two models, task by task; exit status 1 if B is worse beyond chance."""
-    from evaluator.commands import comparing
-
-    return comparing.compare_runs(run_a, run_b, model_a, model_b, as_json=json)
-
-
-@app.command()
-def audit(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="A run's directory.")],
-    *,
-    checkers: Annotated[str, typer.Option(help="Two or more: floats,livecodebench,colossalai.")] = "",
-    extractors: Annotated[bool, typer.Option("--extractors", help="Instead: grade other parts of the texts.")] = False,
-    workers: Annotated[int | None, typer.Option(min=1, help="Worker processes. [default: one per CPU]")] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="Only the first N rollouts.")] = None,
-    json: JsonFlag = False,
-) -> int:
-    """List the rollouts whose reward depends on the checker, or extractor; exit status 1 if there are any."""
-    from evaluator.commands import auditing
-
-    return auditing.audit(run, checkers, extractors=extractors, workers=workers, limit=limit, as_json=json)
-
-
-@app.command()
-def doctor(
-    python: Annotated[str | None, typer.Option(help="Interpreter for completions. [default: this one]")] = None,
-    json: JsonFlag = False,
-) -> int:
-    """Prove every layer of the sandbox on this machine; exit status 1 if one does not hold."""
-    from evaluator.commands import doctor as command
-
-    return command.diagnose(python=python, as_json=json)
-
-
-@app.command()
-def convert(
-    source: Annotated[str, typer.Argument(metavar="IN", help="A dataset, rollouts as for `grade`, or a run.")],
-    out: Annotated[Path, typer.Argument(metavar="OUT", help="FILE.jsonl, or .parquet")],
-    *,
-    to: Annotated[
-        Literal["native", "nemo-gym", "nemo_gym", "humaneval", "evalplus", "verl", "parquet"],
-        typer.Option(help="Format to write."),
-    ],
-    dataset: Annotated[Path | None, typer.Option(help="Tasks of the rollouts in IN.")] = None,
-    format_: Annotated[str | None, typer.Option("--format", help="Read IN as this format.")] = None,
-    map_: Annotated[str | None, typer.Option("--map", help="Field names in IN, ours=theirs.")] = None,
-    agent: Annotated[str, typer.Option(help="nemo_gym: agent named in the rollouts.")] = "rollscope_simple_agent",
-) -> int:
-    """Write a dataset, rollouts or a run in another format."""
-    from evaluator.commands import converting
-
-    request = converting.Request(
-        source=source, out=out, to=to, dataset=dataset, format=format_, field_map=map_, agent=agent
-    )
-    return converting.convert(request)
+COMMANDS: Final = {
+    "grade": Command("grading:grade", "Grade rollouts and keep the grades as a run.", _GRADE),
+    "view": Command("viewing:view", "Open the dashboard.", _VIEW),
+    "export": Command(
+        "exporting:export_run", "Write a run's grades as CSV, JSON lines, Parquet or a report in HTML.", _EXPORT
+    ),
+    "formats": Command(
+        "formats:formats", "List the supported file formats, or show what a file is and which of its lines are bad.",
+        _FORMATS,
+    ),
+    "check": Command(
+        "checking:check",
+        "Inspect a dataset's tests and grade its reference solutions; exit status 1 if there are findings.",
+        [_argument("dataset", "DATASET", "File of tasks.", _path), _FILE_FORMAT, _PREAMBLE, _PROCESSES, _JSON],
+    ),
+    "serve": Command("serving:serve", "Grade over HTTP: for ROLLSCOPE_SERVER, or as another system's server.", _SERVE),
+    "collect": Command(
+        _collect,
+        "Sample rollouts from a model, run the tools it calls, and have its answers verified. The endpoint's key is "
+        "$OPENAI_API_KEY. Exit status 1 if some rollouts failed.",
+        _COLLECT,
+    ),
+    "compare": Command(
+        "comparing:compare_runs",
+        "Compare two runs, or two models, task by task; exit status 1 if B is worse beyond chance.", _COMPARE,
+    ),
+    "audit": Command(
+        "auditing:audit",
+        "List the rollouts whose reward depends on the checker, or extractor; exit status 1 if there are any.", _AUDIT,
+    ),
+    "doctor": Command(
+        "doctor:diagnose", "Prove every layer of the sandbox on this machine; exit status 1 if one does not hold.",
+        [_PYTHON, _JSON],
+    ),
+    "convert": Command("converting:convert", "Write a dataset, rollouts or a run in another format.", _CONVERT),
+    "init-server": Command(
+        "server_testing:init_server", "Write a resource server for NeMo Gym, complete with tasks and tests.",
+        [
+            _argument("folder", "DIR", "A new or empty folder.", _path),
+            _option("--name", "The server's name. [default: the folder's]"),
+        ],
+    ),
+    "test-server": Command(
+        "server_testing:try_server",
+        "Try everything a trainer asks of a resource server; exit status 1 if something fails.", _TEST_SERVER,
+    ),
+}  # fmt: skip
+_ABOUT: Final = "Grades the code that language models write, and shows why each completion passed or failed."
 
 
-@app.command("init-server")
-def init_server(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new or empty folder.")],
-    *,
-    name: Annotated[str | None, typer.Option(help="The server's name. [default: the folder's]")] = None,
-) -> int:
-    """Write a resource server for NeMo Gym, complete with tasks and tests."""
-    from evaluator.commands import server_testing
+class _Parser(argparse.ArgumentParser):
+    """Its errors are ours: one line."""
 
-    return server_testing.init_server(folder, name=name)
-
-
-@app.command("test-server")
-def try_server(
-    server: Annotated[str, typer.Argument(metavar="DIR|URL", help="A server's folder, or a running server.")],
-    *,
-    rows: Annotated[Path | None, typer.Option(help="JSONL of rows to send. [default: DIR/data/example.jsonl]")] = None,
-    validate_data: Annotated[bool, typer.Option("--validate-data", help="Also check its data and configs.")] = False,
-    timeout: Annotated[float, typer.Option(min=1, help="Seconds to wait at start, and per answer.")] = 60,
-    json: JsonFlag = False,
-) -> int:
-    """Try everything a trainer asks of a resource server; exit status 1 if something fails."""
-    from evaluator.commands import server_testing
-
-    return server_testing.try_server(server, rows=rows, validate_data=validate_data, timeout=timeout, as_json=json)
+    def error(self, message: str) -> NoReturn:
+        raise CommandError(f"{message} (see {self.prog} --help)")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -402,9 +323,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _run(arguments: list[str]) -> int:
     try:
-        result = typer.main.get_command(app).main(arguments, prog_name="rollscope", standalone_mode=False)
-        return result if isinstance(result, int) else Exit.DONE
-    except (KeyboardInterrupt, typer.Abort):
+        return _do(*arguments)
+    except KeyboardInterrupt:
         return fail("stopped", Exit.STOPPED)
     except BrokenPipeError:
         raise
@@ -412,6 +332,33 @@ def _run(arguments: list[str]) -> int:
         if (status := report(error)) is None:
             raise
         return status
+
+
+def _do(name: str = "--help", *arguments: str) -> int:
+    if name in ("-h", "--help"):
+        width = max(map(len, COMMANDS))
+        print(f"Usage: rollscope COMMAND [OPTION]...\n\n{_ABOUT}\n")
+        for each, command in COMMANDS.items():
+            print(f"  {each:{width}}  {command.about.partition('. ')[0]}")
+        print("\nrollscope COMMAND --help shows a command's options; rollscope --version the version.")
+        return Exit.DONE
+    if name == "--version":
+        from evaluator.version import VERSION
+
+        print(f"rollscope {VERSION}")
+        return Exit.DONE
+    if name not in COMMANDS:
+        raise CommandError(f"no such command: {name} (see rollscope --help)")
+    command = COMMANDS[name]
+    parser = _Parser(f"rollscope {name}", description=command.about, allow_abbrev=False)
+    for flags, settings in command.options:
+        parser.add_argument(*flags, **settings)
+    given = vars(parser.parse_intermixed_args(list(arguments)))
+    if not isinstance(command.function, str):
+        return command.function(**given)
+    module, function = command.function.split(":")
+    status: int = getattr(import_module(f"evaluator.commands.{module}"), function)(**given)
+    return status
 
 
 if __name__ == "__main__":

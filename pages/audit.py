@@ -2,8 +2,7 @@
 
 import streamlit as st
 
-from dashboard import controls
-from dashboard.audit import audit, recorded
+from dashboard import audit, controls
 
 screen = controls.screen()
 controls.require_rows(screen)
@@ -15,6 +14,6 @@ left, right = st.columns([1.6, 1], gap="medium")
 with left:
     audit.checkers(screen)
 with right:
-    recorded.show(screen)
+    audit.recorded(screen)
     audit.given(screen)
     audit.flags(screen)

@@ -2,10 +2,9 @@
 
 import streamlit as st
 
-from dashboard import controls
-from dashboard.compare import compare, compare_sides
+from dashboard import compare, controls
 
-view, a, b = compare_sides.find(controls.screen(named=False))
+view, a, b = compare.find(controls.screen(named=False))
 shown = compare.Shown(view, a, b)
 
 compare.head(shown)

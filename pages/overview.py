@@ -2,9 +2,8 @@
 
 import streamlit as st
 
-from dashboard import controls, facts, input_problems
-from dashboard.components import bars
-from dashboard.overview import overview, signal_list
+from dashboard import controls, facts, input_problems, overview
+from dashboard.components import links
 from dashboard.queries import aggregates
 
 screen = controls.screen()
@@ -13,18 +12,18 @@ view, run = screen.view, screen.run
 overview.head(screen)
 controls.require_rows(screen)
 overview.figures(screen)
-if view.view == signal_list.VIEW:
+if view.view == overview.SIGNAL:
     overview.flat_groups(screen, whole=True)
 
 left, right = st.columns([1, 1], gap="medium")
 with left:
     whose = "Verdicts that they came with" if run.recorded else "Verdicts"
     facts.section(f"{whose}, as shares of all (click for the rollouts)")
-    bars.verdicts(aggregates.verdict_counts(run, view.filter), view, recorded=run.recorded)
+    links.verdicts(aggregates.verdict_counts(run, view.filter), view, recorded=run.recorded)
     overview.clusters(screen)
 with right:
     overview.model_lines(screen)
-    if view.view != signal_list.VIEW:
+    if view.view != overview.SIGNAL:
         overview.flat_groups(screen, whole=False)
     overview.flags(screen)
     overview.unverified(screen)

@@ -1,7 +1,6 @@
 """How rewards are distributed, how hard the tasks are, and what more samples would bring."""
 
-from dashboard import controls
-from dashboard.rewards import rewards
+from dashboard import controls, rewards
 
 screen = controls.screen()
 rewards.head(screen)

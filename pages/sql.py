@@ -2,8 +2,7 @@
 
 import streamlit as st
 
-from dashboard import controls
-from dashboard.sql import sql_console
+from dashboard import controls, sql_console
 
 screen = controls.screen()
 

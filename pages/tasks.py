@@ -4,14 +4,14 @@ import streamlit as st
 
 from dashboard import controls
 from dashboard.queries import records
-from dashboard.tasks import reference_runs, task_list, tasks
+from dashboard.tasks import task_list, tasks
 
 screen = controls.screen()
 
 left, right = st.columns([1, 1.8], gap="medium")
 with left:
     task = task_list.show(screen)
-    reference_runs.offer(screen)
+    task_list.offer_references(screen)
 with right:
     cases = records.test_cases(task)
     tasks.head(screen, task, cases)

@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from evaluator.commands.summary import summarise
+from evaluator.commands.grading import summarise
 from evaluator.interop.trl import make_code_reward
 from evaluator.interop.verl import compute_score
 from evaluator.model import Disagreement, Grade, Rollout, Task, Verdict

@@ -8,11 +8,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
-import typer
 
 from evaluator.checkers import known_checkers
-from evaluator.cli import app
-from evaluator.formats import known_formats
+from evaluator.cli import COMMANDS
 from evaluator.graders import known_graders, own_function
 from evaluator.interop.nemo_gym import ServerConfig
 from evaluator.interop.nemo_gym.wire import FailureKind
@@ -24,7 +22,6 @@ from evaluator.suites.reading.one_process import READ, Reason
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
 FORMATS = known_formats().values()
-COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]
 
 
 OF_A_FILE = {"RANGE": own_function.USUAL_RANGE, "RUNS_CODE": True, "WAITS": 0}
@@ -40,8 +37,8 @@ def section(text: str, heading: str) -> str:
 
 def options() -> Iterator[tuple[str, str]]:
     for name, command in COMMANDS.items():
-        for parameter in command.params:
-            yield from ((name, option) for option in parameter.opts if option.startswith("--"))
+        for flags, _ in command.options:
+            yield from ((name, flag) for flag in flags if flag.startswith("--"))
 
 
 def told(function: str, files: str) -> Iterator[str]:

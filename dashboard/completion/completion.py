@@ -2,19 +2,54 @@
 
 from __future__ import annotations
 
+import re
+
 import streamlit as st
 
-from dashboard import controls, facts, state
-from dashboard.completion import completion_view, equalities, not_graded
-from dashboard.components import case_strip
+from dashboard import controls, facts, notes, state, widgets
+from dashboard.completion import completion_view, not_graded
+from dashboard.components import lists
 from dashboard.controls import Screen
-from dashboard.notes import note_editor
-from dashboard.queries import in_file, listing, orders, records
+from dashboard.queries import listing, orders, records
 from dashboard.queries.records import CaseRecord, RolloutRecord, decoded
 from dashboard.state import View
+from dashboard.text import case_view
+from dashboard.text.diff import taken_apart
 from dashboard.workspace import OpenRun
+from evaluator.checkers import get_checker
 from evaluator.extraction import OBVIOUS
-from evaluator.model import NO_REASON, Disagreement, Verdict
+from evaluator.model import NO_REASON, Disagreement, Mode, Verdict
+
+_RULES = {"after strip": "lines", "as tokens": "tokens", "as floats": "floats"}
+_LONGEST = 200_000
+"""Characters of both sides together; longer outputs are not compared again."""
+_BRACKETS = re.compile(r"([\[\](){},:])")
+_CUT = " characters left out"
+
+
+def equalities(test: CaseRecord | None, mode: str) -> list[tuple[str, bool]]:
+    """(rule, whether expected and actual are equal by it); none where both are not known as a whole."""
+    if test is None or test.verdict != Verdict.WRONG_ANSWER or test.expected is None or test.actual is None:
+        return []
+    described = mode == Mode.ANSWER or (case_view.is_code(mode) and case_view.in_words(test.expected))
+    if described or not (_whole(test.expected) and _whole(test.actual)):
+        return []
+    if len(test.expected) + len(test.actual) > _LONGEST:
+        return []
+    by_value = mode != Mode.STDIN
+    return [(name, _equal(rule, test.expected, test.actual, by_value=by_value)) for name, rule in _RULES.items()]
+
+
+def _whole(text: str) -> bool:
+    return taken_apart(text).gap is None and not text.endswith(_CUT)
+
+
+def _equal(rule: str, expected: str, actual: str, *, by_value: bool) -> bool:
+    """`by_value`: the texts are values as Python writes them, whose numbers stand between brackets and commas."""
+    if by_value and rule == "floats":
+        expected, actual = (_BRACKETS.sub(r" \1 ", text) for text in (expected, actual))
+    return get_checker(rule).rules["text"](expected, actual) is None
+
 
 _CASES_SHOWN = 3
 
@@ -32,7 +67,7 @@ def find(screen: Screen) -> RolloutRecord:
     if record is None:
         _unknown(screen)
         st.stop()
-    return in_file.with_code_of(run, record, records.task(run, view.task)) if run.recorded else record
+    return records.with_code_of(run, record, records.task(run, view.task)) if run.recorded else record
 
 
 def current(screen: Screen, rollout: RolloutRecord) -> CaseRecord | None:
@@ -52,7 +87,7 @@ def head(screen: Screen, rollout: RolloutRecord, test: CaseRecord | None) -> Non
         st.html(completion_view.title(rollout, state.href("tasks", _its_task(screen, rollout))))
     with right:
         _walk(screen, rollout)
-    equal_as = equalities.of(test, task.mode if task else "")
+    equal_as = equalities(test, task.mode if task else "")
     st.html(completion_view.figures(rollout, _head_facts(screen, rollout), equal_as))
     if not rollout.verified and not screen.run.recorded:
         _unverified(screen, rollout)
@@ -68,16 +103,10 @@ def strip(screen: Screen, rollout: RolloutRecord, test: CaseRecord | None) -> No
     here = screen.view.but(task=rollout.task_id, sample=rollout.sample_id)
     with st.container(horizontal=True, vertical_alignment="center"):
         with st.container(width="stretch"):
-            case_strip.show(verdicts, test.test_index, lambda index: state.write(here.but(test=index)))
+            lists.case_strip(verdicts, test.test_index, lambda index: state.write(here.but(test=index)))
         following = _next_failing(verdicts, test.test_index)
-        st.button(
-            "Next failing test",
-            key="next_failing",
-            shortcut="N",
-            disabled=following is None,
-            on_click=state.write,
-            args=(here.but(test=following),),
-        )
+        target, none = here.but(test=following), following is None
+        widgets.button("Next failing test", "next_failing", state.write, target, shortcut="N", disabled=none)
 
 
 def open_task(screen: Screen, rollout: RolloutRecord) -> None:
@@ -161,17 +190,15 @@ def _walk(screen: Screen, rollout: RolloutRecord) -> None:
     place = orders.place(screen.run, view.filter, view.sort, rollout.row)
     inside = f"{place.position:,} of {place.total:,}" if place.inside else f"not among the {place.total:,}"
     with st.container(horizontal=True, horizontal_alignment="right", vertical_alignment="center", gap="small"):
-        note_editor.offer(screen, rollout)
-        st.button("Up", key="up", shortcut="U", on_click=state.go, args=view.above())
-        _step("Previous", "K", view, place.previous)
+        notes.offer(screen, rollout)
+        widgets.button("Up", "up", state.go, *view.above(), shortcut="U")
+        widgets.neighbour("Previous", "K", _beside(view, place.previous))
         st.html(completion_view.place(inside), width="content")
-        _step("Next", "J", view, place.following)
+        widgets.neighbour("Next", "J", _beside(view, place.following))
 
 
-def _step(label: str, shortcut: str, view: View, target: tuple[str, str] | None) -> None:
-    task, sample = target or ("", "")
-    there, disabled = view.but(task=task, sample=sample, test=None), target is None
-    st.button(label, key=label.lower(), shortcut=shortcut, disabled=disabled, on_click=state.write, args=(there,))
+def _beside(view: View, ids: tuple[str, str] | None) -> View | None:
+    return None if ids is None else view.but(task=ids[0], sample=ids[1], test=None)
 
 
 def _first_sample(run: OpenRun, task: str) -> str:

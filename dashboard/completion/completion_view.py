@@ -9,10 +9,10 @@ from collections.abc import Iterable, Sequence
 from dashboard import escape, facts
 from dashboard.completion.transcript import Turn
 from dashboard.escape import html
+from dashboard.facts import counted
 from dashboard.queries.records import RolloutRecord
 from dashboard.text import code_view
 from dashboard.text.diff_view import cut
-from dashboard.wording import counted
 from evaluator.model import CaseResult, Traceback
 
 _LINE = re.compile(r"\bline (\d{1,7})\b")

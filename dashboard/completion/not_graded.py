@@ -6,13 +6,13 @@ import streamlit as st
 
 from dashboard import facts, state, theme
 from dashboard.completion import completion_view
-from dashboard.components import row_list
-from dashboard.components.row_list import Column
+from dashboard.components import lists
+from dashboard.components.lists import Column
 from dashboard.controls import Screen
+from dashboard.facts import counted
 from dashboard.queries import records
 from dashboard.queries.records import RolloutRecord, TaskRecord
 from dashboard.text import case_view
-from dashboard.wording import counted
 from dashboard.workspace import OpenRun
 from evaluator.model import TestCase, Verdict
 
@@ -54,7 +54,7 @@ def result(screen: Screen, rollout: RolloutRecord, task: TaskRecord | None) -> N
     facts.section(f"{counted(len(cases), 'test case')} of the dataset, not run here")
     listed = cases[:_CASES_LISTED]
     here = screen.view.but(task=rollout.task_id, sample=rollout.sample_id)
-    row_list.show(
+    lists.row_list(
         _COLUMNS[:2] if case_view.is_code(task.mode) else _COLUMNS,
         [_row(each, task.mode) for each in listed],
         key="dataset_cases",

@@ -7,24 +7,93 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard import controls, escape, facts, state, theme
-from dashboard.completion import (
-    completion,
-    completion_view,
-    failure,
-    not_graded,
-    repro,
-    rerun,
-    reward_parts_view,
-    transcript,
-)
+from dashboard import escape, facts, state, theme, widgets
+from dashboard.completion import completion, completion_view, not_graded, repro, rerun, transcript
 from dashboard.components import scroll
 from dashboard.controls import Screen
-from dashboard.queries import in_file, records
-from dashboard.queries.records import CaseRecord, RolloutRecord, TaskRecord
-from dashboard.text import case_view, code_view, diff_view
+from dashboard.queries import records
+from dashboard.queries.records import CaseRecord, RolloutRecord, TaskRecord, decoded
+from dashboard.text import case_view, code_view, diff_view, tables_view
 from dashboard.why import siblings, why
-from evaluator.model import Kind, Mode, Verdict
+from evaluator.model import Kind, Mode, Traceback, Verdict
+
+_LONGEST = 200
+
+_WHY: dict[Verdict, str] = {
+    Verdict.PASSED: "passed",
+    Verdict.WRONG_ANSWER: "no exception: the result differs from what is expected",
+    Verdict.TIME_LIMIT: "no traceback: the program was killed at its time limit",
+    Verdict.MEMORY_LIMIT: "no traceback: the program was killed at its memory limit",
+    Verdict.OUTPUT_LIMIT: "the program printed more than its output limit",
+    Verdict.NO_CODE: "no code or answer was found in the completion",
+    Verdict.REJECTED: "the program broke the sandbox's protocol, or tampered with it",
+    Verdict.SANDBOX_ERROR: "the sandbox failed, which is not the completion's fault, so it has no reward",
+    Verdict.UNKNOWN: "it could not be graded, so it has no reward",
+    Verdict.NOT_RUN: "not run, as an earlier test case failed or timed out",
+    Verdict.RUNTIME_ERROR: "no traceback: its process ended before the test case did",
+    Verdict.COMPILE_ERROR: "the program does not load",
+}
+_STOPPED: dict[Verdict, str] = {
+    Verdict.TIME_LIMIT: "where it was at its time limit",
+    Verdict.MEMORY_LIMIT: "where it was at its memory limit",
+}
+
+
+def traceback(test: CaseRecord | None) -> Traceback | None:
+    """The exception's frames, or where a stopped program was."""
+    return decoded(test.traceback, Traceback) if test else None
+
+
+def line_of(rollout: RolloutRecord, test: CaseRecord | None) -> int | None:
+    """The line of the code to look at first."""
+    trace = traceback(test)
+    return (test or rollout).error_line or (trace.line if trace else None)
+
+
+def summary(result: RolloutRecord | CaseRecord) -> str:
+    """The exception in one short line, shown after the failing line of code."""
+    if not result.error_type:
+        return ""
+    text = f"{result.error_type}: {result.error_message or ''}".split("\n", 1)[0].rstrip(": ")
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+
+
+def no_test_decides(rollout: RolloutRecord) -> bool:
+    """Whether no single test case explains the verdict, or a reward of several parts."""
+    undecided = rollout.verdict == Verdict.UNKNOWN or rollout.tests_passed == rollout.tests_total
+    return rollout.verdict == Verdict.NO_CODE or (bool(rollout.components) and undecided)
+
+
+def explained(verdict: Verdict) -> str:
+    """The general sentence of a verdict."""
+    return _WHY[verdict]
+
+
+def reason(verdict: Verdict, rollout: RolloutRecord, message: str, trace: Traceback | None) -> str:
+    """The general sentence of a verdict, with the limit or the part of the reward that it is about."""
+    if rollout.grader == "stored":
+        return "the stored verdict: nothing ran here"
+    limits: dict[str, float] = json.loads(rollout.limits or "{}")
+    words = {
+        Verdict.TIME_LIMIT: _time_limit(limits, message),
+        Verdict.MEMORY_LIMIT: f" (limit: {limits.get('memory_mb', 0):g} MiB)",
+        Verdict.OUTPUT_LIMIT: f" (limit: {limits.get('output_mb', 0):g} MiB)",
+    }
+    if rollout.components and no_test_decides(rollout):
+        return "a part of its reward that no test case decides: see the table"
+    if verdict is Verdict.WRONG_ANSWER and rollout.code is None:
+        return "the answer differs from what is expected"
+    why = _STOPPED.get(verdict, _WHY[verdict]) if trace and trace.frames else _WHY[verdict]
+    return why + words.get(verdict, "")
+
+
+def _time_limit(limits: dict[str, float], message: str) -> str:
+    """Which of the two limits it was, if the message says."""
+    wall, cpu = f"{limits.get('wall_s', 0):g} s wall time", f"{limits.get('cpu_s', 0):g} s CPU time"
+    if "CPU" in message:
+        return f" (limit: {cpu})"
+    return f" (limit: {wall})" if "wall" in message else f" (limits: {wall}, {cpu})"
+
 
 WIDE = ("transcript",)
 """Panes that need both halves."""
@@ -47,14 +116,14 @@ def left(screen: Screen, rollout: RolloutRecord, test: CaseRecord | None) -> Non
     task = records.task(screen.run, rollout.task_id)
     panes = _PANES_OF_ANSWER if rollout.code is None and task and task.mode == Mode.ANSWER else _PANES
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        shown = controls.choice("Pane", panes, screen.view, key="w_pane", default="code")
+        shown = widgets.choice("Pane", panes, screen.view, key="w_pane", default="code")
         _buttons(screen, rollout, task, test)
     anchor = None
     if screen.view.view == EDIT:
         case = not_graded.chosen(screen, task)
         rerun.editor(screen, rollout, task, test.test_index if test else case.index if case else None)
     elif shown == "prompt":
-        prompt = (task and task.prompt) or (screen.run.recorded and in_file.prompt(screen.run, rollout))
+        prompt = (task and task.prompt) or (screen.run.recorded and records.prompt_in_file(screen.run, rollout))
         missing = f"The {'file' if screen.run.recorded else 'dataset'} has no prompt for it."
         st.html(diff_view.text_block(prompt or missing, height=_HEIGHT))
     elif shown == "transcript":
@@ -69,7 +138,7 @@ def left(screen: Screen, rollout: RolloutRecord, test: CaseRecord | None) -> Non
 
 def right(screen: Screen, rollout: RolloutRecord, test: CaseRecord | None) -> None:
     """The result, or another view of the same test case. Only the tab that is shown does any work."""
-    shown = controls.choice("Tab", _TABS, screen.view, key="w_tab", default="result", field="tab")
+    shown = widgets.choice("Tab", _TABS, screen.view, key="w_tab", default="result", field="tab")
     if shown == "why" and screen.run.recorded:
         facts.note(f"Nothing ran here, so there is nothing to replay. {not_graded.what_to_do(screen.run)}")
     elif shown == "why":
@@ -86,15 +155,10 @@ def right(screen: Screen, rollout: RolloutRecord, test: CaseRecord | None) -> No
 
 def _buttons(screen: Screen, rollout: RolloutRecord, task: TaskRecord | None, test: CaseRecord | None) -> None:
     editing, edited = screen.view.view == EDIT, rerun.edit(screen, rollout) is not None
-    st.button(
-        "Close" if editing else "Edited" if edited else "Edit",
-        key="edit",
-        shortcut="E",
-        type="primary" if edited and not editing else "secondary",
-        help=None if editing else f"Edit and run again. The {'file' if screen.run.recorded else 'run'} stays as it is.",
-        on_click=state.write,
-        args=(screen.view.but(view="" if editing else EDIT),),
-    )
+    label, look = "Close" if editing else "Edited" if edited else "Edit", "primary" if edited else "secondary"
+    about = None if editing else f"Edit and run again. The {'file' if screen.run.recorded else 'run'} stays as it is."
+    widgets.button(label, "edit", state.write, screen.view.but(view="" if editing else EDIT), shortcut="E",
+                   type="secondary" if editing else look, help=about)  # fmt: skip
     text = rerun.edit(screen, rollout) or rollout.code
     if task is not None and test is not None and text is not None and st.button("Repro", key="repro"):
         repro.show(task, rollout, test, text)
@@ -105,13 +169,13 @@ def _buttons(screen: Screen, rollout: RolloutRecord, task: TaskRecord | None, te
 
 def _code(rollout: RolloutRecord, test: CaseRecord | None, *, raw: bool, is_answer: bool) -> str | None:
     """The code or the whole completion. Returns the anchor of the line to look at first."""
-    trace, line = failure.traceback(test), failure.line_of(rollout, test)
+    trace, line = traceback(test), line_of(rollout, test)
     offset = rollout.line_offset or 0
     if raw or rollout.code is None:
         st.html(completion_view.raw(rollout, line, is_answer=is_answer, height=_HEIGHT))
         return f"R{line + offset}" if line else None
     frames = {frame.line for frame in trace.frames} if trace else set()
-    message = failure.summary(test or rollout) or ("stopped here" if trace and not trace.type else "")
+    message = summary(test or rollout) or ("stopped here" if trace and not trace.type else "")
     st.html(code_view.code(rollout.code, failing=line, frames=frames, note=message, height=_HEIGHT))
     own = 1 - offset if rollout.kind == Kind.CONTINUATION and offset < 0 else None
     return f"L{line or own}" if line or own else None
@@ -172,21 +236,21 @@ def _result(screen: Screen, rollout: RolloutRecord, test: CaseRecord | None) -> 
         verdict = theme.verdict(test.verdict)
         case_view.expected_and_actual(
             verdict, test.expected, test.actual, test.difference, mode, test.diff_line,
-            introduced=not failure.no_test_decides(rollout) and verdict is not Verdict.PASSED,
+            introduced=not no_test_decides(rollout) and verdict is not Verdict.PASSED,
         )  # fmt: skip
         if task is not None:
             _input(task, test.test_index)
     if rollout.flags:
         st.html(completion_view.flags(rollout))
-    reward_parts_view.show(rollout)
+    tables_view.reward_parts(rollout)
 
 
 def _failure(rollout: RolloutRecord, test: CaseRecord | None, mode: str) -> None:
     """What differs, the exception and its frames, each a link to its line; or why there is none."""
-    if failure.no_test_decides(rollout):
+    if no_test_decides(rollout):
         test = None  # no single test case has the reason
     result = test or rollout
-    verdict, trace = theme.verdict(result.verdict), failure.traceback(test)
+    verdict, trace = theme.verdict(result.verdict), traceback(test)
     if verdict is Verdict.PASSED:
         return
     first, message = "", result.error_message or ""
@@ -194,9 +258,9 @@ def _failure(rollout: RolloutRecord, test: CaseRecord | None, mode: str) -> None
         first = case_view.first_difference(verdict, test.expected, test.actual, test.difference, mode)
     quiet = ""
     if test is None and verdict in (Verdict.NO_CODE, Verdict.UNKNOWN):
-        quiet = failure.explained(verdict)
+        quiet = explained(verdict)
     elif trace is None or not trace.type:
-        quiet = failure.reason(verdict, rollout, message, trace)
+        quiet = reason(verdict, rollout, message, trace)
     name = result.error_type or verdict.value
     st.html(completion_view.failure(verdict.value, name, first=first, message=message if message != first else "",
                                     quiet=quiet, trace=trace))  # fmt: skip

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import msgspec
 import streamlit as st
 
-from dashboard import escape, facts, sandbox_state, state
+from dashboard import escape, facts, sandbox_state, state, widgets
 from dashboard.completion import completion_view, trial_run
 from dashboard.controls import Screen
 from dashboard.queries.records import CaseRecord, RolloutRecord, TaskRecord
@@ -117,22 +117,16 @@ def stability(grades: tuple[Grade, ...], test: int | None) -> str:
 def _buttons(screen: Screen, rollout: RolloutRecord, *, off: bool) -> None:
     identity, view = _identity(screen, rollout), screen.view
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        st.button(
-            "Run this test", key="rerun_one", shortcut="X", type="primary", disabled=off, on_click=_ask,
-            args=(identity, "one", view),
-        )  # fmt: skip
-        st.button("All tests", key="rerun_all", disabled=off, on_click=_ask, args=(identity, "all", view))
-        st.button(
-            f"{TIMES} times", key="rerun_five", disabled=off, on_click=_ask, args=(identity, "five", view),
-            help="This test, to see whether its result stays the same",
-        )  # fmt: skip
-        st.button(
-            "Discard the edit", key="rerun_discard", type="tertiary", disabled=edit(screen, rollout) is None,
-            on_click=_discard, args=(identity,),
-        )  # fmt: skip
+        asked = _ask, identity, view
+        widgets.button("Run this test", "rerun_one", *asked, "one", shortcut="X", type="primary", disabled=off)
+        widgets.button("All tests", "rerun_all", *asked, "all", disabled=off)
+        about = "This test, to see whether its result stays the same"
+        widgets.button(f"{TIMES} times", "rerun_five", *asked, "five", disabled=off, help=about)
+        unedited = edit(screen, rollout) is None
+        widgets.button("Discard the edit", "rerun_discard", _discard, identity, type="tertiary", disabled=unedited)
 
 
-def _ask(identity: Identity, what: str, view: View) -> None:
+def _ask(identity: Identity, view: View, what: str) -> None:
     """Note what to run, and show the tab where its result will be."""
     _session().asked[identity] = what
     state.write(view.but(tab=""))
@@ -197,7 +191,8 @@ def _changes(before: str, after: str) -> None:
         facts.note("The code is unchanged.")
         return
     facts.section("Changes to the code")
-    st.html(diff_view.unified(before, after))
+    ended = [text.removesuffix("\n") + "\n" for text in (before, after)]
+    st.html(diff_view.one_column(*ended))
 
 
 def _keep(identity: Identity, text: str, start: str) -> None:

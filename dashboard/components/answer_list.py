@@ -5,21 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import streamlit as st
-
 from dashboard import escape, state, theme
+from dashboard.facts import short_sample
 from dashboard.queries.answers import SHOWN, Answer
 from dashboard.state import View
-from dashboard.text import literals
-from dashboard.wording import short_sample
+from dashboard.text import case_view
 from evaluator.model import Verdict
 
-_mount = st.components.v2.component(
-    "rollscope_answer_list",
-    html='<div class="answers" role="list"></div>',
-    css=theme.asset("answer_list.css"),
-    js=theme.asset("links.js", "answer_list.js"),
-)
+_mount = theme.component("answer_list", '<div class="answers" role="list"></div>', "links.js")
 
 
 class Mine(NamedTuple):
@@ -74,7 +67,7 @@ def _row(answer: Answer, total: int, here: View, mine: Mine | None) -> dict[str,
 
 
 def _mark(answer: Answer, mine: Mine) -> str:
-    if mine.expected and answer.text is not None and literals.same(answer.text, mine.expected[:SHOWN]):
+    if mine.expected and answer.text is not None and case_view.same_literal(answer.text, mine.expected[:SHOWN]):
         return "expected"
     return "accepted" if answer.verdict == Verdict.PASSED and answer.text is not None else ""
 

@@ -8,15 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple
 
-import streamlit as st
-
 from dashboard import escape, theme, widgets
 
-_mount = st.components.v2.component(
-    "rollscope_table",
-    html='<div class="scroller" tabindex="0" role="group" aria-label="table"></div>',
-    css=theme.asset("table.css"),
-    js=theme.asset("links.js", "chips.js", "table.js"),
+_mount = theme.component(
+    "table", '<div class="scroller" tabindex="0" role="group" aria-label="table"></div>', "links.js", "chips.js"
 )
 
 

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import streamlit as st
-
 from dashboard import theme
 
-_mount = st.components.v2.component("rollscope_scroll", html="<span></span>", js=theme.asset("scroll.js"))
+_mount = theme.component("scroll")
 
 
 def to(anchor: str | None, *, key: str, on_task: Callable[[], None] = lambda: None) -> None:

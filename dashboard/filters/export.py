@@ -9,9 +9,9 @@ from typing import IO, cast
 import streamlit as st
 
 from dashboard import escape, facts
-from dashboard.queries import filter_sql
+from dashboard.facts import counted
+from dashboard.queries import query
 from dashboard.state import Filter, View
-from dashboard.wording import counted
 from dashboard.workspace import OpenRun
 from evaluator.report import write_report
 from evaluator.runs.export import CASE_DEFAULTS, ROLLOUT_DEFAULTS, Per, export, export_columns
@@ -36,14 +36,14 @@ _LONGEST_NAME = 100
 
 def offer(run: OpenRun, view: View) -> None:
     """The button that opens the dialog."""
-    shown = filter_sql.count(run, view.filter)
+    shown = query.count(run, view.filter)
     if st.button("Export", key="export", help="Export the filtered rollouts", disabled=shown == 0):
         _dialog(run, view.filter)
 
 
 @st.dialog("Export", width="medium")
 def _dialog(run: OpenRun, filter_: Filter) -> None:
-    shown, total = filter_sql.count(run, filter_), filter_sql.count(run, Filter())
+    shown, total = query.count(run, filter_), query.count(run, Filter())
     facts.note(f"{shown:,} of {counted(total, 'rollout')}{', as filtered' if filter_ else ''}", strong=True)
     format_ = st.segmented_control(
         "Format", list(_FORMATS), format_func=_FORMATS.__getitem__, default="csv", required=True, key="export_format"
@@ -58,7 +58,7 @@ def _dialog(run: OpenRun, filter_: Filter) -> None:
             "Rows", list(_PER), format_func=_PER.__getitem__, default="rollout", required=True, key="export_per"
         )
     if per == "case":
-        facts.note(counted(filter_sql.case_count(run, filter_), "test case"))
+        facts.note(counted(query.case_count(run, filter_), "test case"))
     columns = st.multiselect(
         "Columns", export_columns(per), default=default_columns(run, per), key=f"export_columns_{per}"
     )
@@ -108,7 +108,7 @@ def _download(run: OpenRun, filter_: Filter, format_: str, per: Per, columns: li
 
 
 def _write(run: OpenRun, filter_: Filter, file: IO[bytes], format_: str, per: Per, columns: list[str]) -> None:
-    rows = filter_sql.rows_inside(run, filter_) if filter_ else None
+    rows = query.rows_inside(run, filter_) if filter_ else None
     if format_ == "html":
         words = "&".join(f"{name}={value}" for name, value in View(filter=filter_).params().items())
         write_report(run.run, file, rows=rows, chosen_by=words, by_outcome=filter_.by_outcome)
@@ -118,8 +118,8 @@ def _write(run: OpenRun, filter_: Filter, file: IO[bytes], format_: str, per: Pe
 
 def _is_long(run: OpenRun, filter_: Filter, per: Per, columns: list[str]) -> bool:
     if per == "case":
-        return filter_sql.case_count(run, filter_) * 200 > _PACKED_FROM
-    return not _LONG_COLUMNS.isdisjoint(columns) and filter_sql.characters(run, filter_) > _PACKED_FROM
+        return query.case_count(run, filter_) * 200 > _PACKED_FROM
+    return not _LONG_COLUMNS.isdisjoint(columns) and query.characters(run, filter_) > _PACKED_FROM
 
 
 def file_name(run: OpenRun, filter_: Filter, per: Per, format_: str) -> str:

@@ -4,18 +4,66 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import Any
+from urllib.parse import parse_qsl, urlencode
 
 import streamlit as st
 
 from dashboard import escape, facts, state, widgets
-from dashboard.filters import export, saved_filters
-from dashboard.queries import filter_sql, options
+from dashboard.facts import counted
+from dashboard.filters import export
+from dashboard.queries import options, query
 from dashboard.queries.options import Option
-from dashboard.queries.ranking import Ranking
+from dashboard.queries.query import Ranking
 from dashboard.state import AGREES, FAILED, RECORDED_WORDS, UNVERIFIED, VERDICT_WORDS, VERIFIED, Filter, View
-from dashboard.widgets import Bound
-from dashboard.wording import counted
+from dashboard.widgets import Kind
 from dashboard.workspace import OpenRun
+from evaluator.runs.notes import NotesError, save_filter
+
+_SAVED_FAULT = "_saved_filters_fault"
+_NAME = "saved_name"
+_LONGEST = 60
+
+
+def offer_saved(run: OpenRun, view: View) -> None:
+    """The list of saved filters: each can be chosen and removed, and the current one saved."""
+    saved = run.notes.filters
+    with st.popover("Saved", key="saved_filters"):
+        for place, (name, query) in enumerate(sorted(saved.items())):
+            _offer_one(run, view, name, query, place)
+        if not saved:
+            facts.note("No filter is saved with this run.")
+        st.text_input("Save the current filter as", key=_NAME, max_chars=_LONGEST, disabled=not view.filter)
+        widgets.button("Save this filter", "save_filter", _save, run, view.filter, disabled=not view.filter)
+        if fault := st.session_state.pop(_SAVED_FAULT, ""):
+            facts.banner(fault, warn=True)
+
+
+def _offer_one(run: OpenRun, view: View, name: str, query: str, place: int) -> None:
+    filter_ = state.parse(dict(parse_qsl(query))).filter
+    with st.container(horizontal=True, gap="xsmall", key=f"saved_row_{place}"):
+        label = escape.markdown(f"{name} (chosen)" if filter_ == view.filter else name)
+        chosen = view.but(filter=filter_, page=1)
+        st.button(label, key=f"saved_{place}", width="stretch", on_click=state.write, args=(chosen,))
+        st.button("Remove", key=f"remove_{place}", type="tertiary", on_click=_change, args=(run, name, None))
+
+
+def _save(run: OpenRun, filter_: Filter) -> None:
+    name = " ".join(st.session_state[_NAME].split())
+    if not name:
+        st.session_state[_SAVED_FAULT] = "Write a name first."
+        return
+    _change(run, name, urlencode(View(filter=filter_).params(), errors="backslashreplace"))
+    if _SAVED_FAULT not in st.session_state:
+        st.session_state[_NAME] = ""
+
+
+def _change(run: OpenRun, name: str, query: str | None) -> None:
+    """Save or remove a filter, or leave the fault to show if the side file can't be written."""
+    try:
+        save_filter(run.path, name, query)
+    except NotesError as error:
+        st.session_state[_SAVED_FAULT] = str(error)
+
 
 _NONE: Ranking[Option] = Ranking([], 0)
 _BOUNDS = (
@@ -34,14 +82,12 @@ _FIRST = {VERIFIED: 0, UNVERIFIED: 1}
 def show(run: OpenRun, view: View) -> None:
     """Every field of the filter, with the number of rollouts that it lets through."""
     filter_ = view.filter
-    shown, total = filter_sql.count(run, filter_), filter_sql.count(run, Filter())
+    shown, total = query.count(run, filter_), query.count(run, Filter())
     facts.note(f"{shown:,} of {counted(total, 'rollout')}", strong=True)
     with st.container(horizontal=True, gap="xsmall", key="filter_actions"):
         cleared = view.but(filter=Filter(), page=1)
-        st.button(
-            "Clear", key="w_clear", help="Clear the filter", disabled=not filter_, on_click=state.write, args=(cleared,)
-        )
-        saved_filters.offer(run, view)
+        widgets.button("Clear", "w_clear", state.write, cleared, help="Clear the filter", disabled=not filter_)
+        offer_saved(run, view)
         export.offer(run, view)
     _write_text("Text", "q", filter_.q, "task, sample, model or error")
     _write_text("In code", "find", filter_.find, "text or /regular expression/")
@@ -66,17 +112,15 @@ def show(run: OpenRun, view: View) -> None:
 
 
 def _write_text(label: str, field: str, value: str, hint: str) -> None:
-    with widgets.place(f"filter_{field}"):
-        st.text_input(label, placeholder=hint, **_bound(field, value, ""))
+    _show("text_input", field, value, "", label, placeholder=hint)
 
 
 def _pick_verdicts(found: Ranking[Option], chosen: tuple[str, ...]) -> None:
     counts = dict(found.rows)
     counts[FAILED] = options.failed(found)
     words = [word for word in VERDICT_WORDS if counts.get(word) or word in chosen]
-    with widgets.place("verdicts"):
-        tied = _bound("verdicts", list(chosen), ())
-        st.multiselect("Verdict", words, format_func=lambda word: _counted(word, counts), placeholder="any", **tied)
+    _show("multiselect", "verdicts", list(chosen), (), "Verdict", words,
+          format_func=lambda word: _counted(word, counts), placeholder="any")  # fmt: skip
 
 
 def _pick(
@@ -93,15 +137,8 @@ def _pick(
     if value and value not in counts:
         names.insert(0, value)  # the URL's value, even if the run does not have it
     part = ranking.part()
-    with widgets.place(field):
-        st.selectbox(
-            f"{label} ({part})" if part else label,
-            names,
-            index=None,
-            format_func=lambda name: _counted(name, counts),
-            placeholder="any",
-            **_bound(field, value or None, ""),
-        )
+    _show("selectbox", field, value or None, "", f"{label} ({part})" if part else label, names,
+          clearable=True, format_func=lambda name: _counted(name, counts), placeholder="any")  # fmt: skip
 
 
 def _bounds(run: OpenRun, filter_: Filter) -> None:
@@ -122,22 +159,19 @@ def _bounds(run: OpenRun, filter_: Filter) -> None:
 def _write_number(label: str, field: str, value: float | None, known: float | None) -> None:
     decimal = field in ("r_min", "r_max", "wall_min", "wall_max")
     hint = "any" if known is None else f"{known:.3g}" if decimal else f"{known:,}"
-    with widgets.place(field):
-        tied = _bound(field, value, None)
-        st.number_input(
-            label, value=None, step=0.1 if decimal else 1, format="%g" if decimal else "%d", placeholder=hint, **tied
-        )
+    step, form = (0.1, "%g") if decimal else (1, "%d")
+    _show("number_input", field, value, None, label, clearable=True, step=step, format=form, placeholder=hint)
 
 
-def _bound(field: str, value: object, empty: object) -> Bound:
-    """Binds a widget to a field of the filter, which is `empty` if nothing is chosen."""
+def _show(kind: Kind, field: str, value: object, empty: object, *words: object, **look: Any) -> None:
+    """A widget of a field of the filter, which is `empty` if nothing is chosen."""
 
     def choose(view: View, chosen: object) -> View:
         chosen = tuple(chosen) if isinstance(chosen, list) else chosen
         return view.but(page=1, **{field: empty if chosen in (None, "", ()) else chosen})
 
     # The Tasks page has a `w_find` of its own.
-    return widgets.bound("w_in_code" if field == "find" else f"w_{field}", value, choose)
+    widgets.show(kind, "w_in_code" if field == "find" else f"w_{field}", value, choose, *words, **look)
 
 
 def _counted(name: str, counts: Mapping[str, int]) -> str:

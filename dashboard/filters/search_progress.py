@@ -7,9 +7,9 @@ import time
 import streamlit as st
 
 from dashboard import facts
+from dashboard.facts import counted
 from dashboard.queries import search
 from dashboard.queries.search import Progress
-from dashboard.wording import counted
 from dashboard.workspace import OpenRun
 
 _POLL_S = 0.5

@@ -1,4 +1,6 @@
-"""The lines above every page about how a run was made: in a degraded sandbox, growing, or stopped before its end."""
+"""The lines above every page about how a run was made, and how far it is: in a degraded sandbox, starting, growing, or
+stopped before its end.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +9,54 @@ from pathlib import Path
 
 import streamlit as st
 
-from dashboard import facts, workspace
-from dashboard.grading import grading, resuming
-from dashboard.grading.grading_jobs import Pace, Progress, jobs
-from dashboard.wording import counted
-from dashboard.workspace import OpenRun
-from evaluator.runs.resuming import input_path, resume_command
+from dashboard import facts, navigation, state, workspace
+from dashboard.facts import counted
+from dashboard.grading import grading_start
+from dashboard.grading.grading_jobs import Job, Pace, Progress, jobs
+from dashboard.state import View
+from dashboard.workspace import Entry, OpenRun
+from evaluator.runs.resuming import count_lines, input_path, resume_command
+
+_BEGUN_S = 1.0
+
+lines = st.cache_data(show_spinner=False, max_entries=20)(count_lines)
+
+
+def starting(entry: Entry) -> None:
+    """The page of a run that is being made: its dataset is read."""
+    facts.line([("rollouts", _rollouts(entry.path))], title=f"{entry.name}: starting")
+    _begun(entry.path)
+
+
+def _rollouts(run: Path) -> str:
+    job = jobs().of_run(run)
+    return str(job.rollouts) if job is not None else "unknown"
+
+
+@st.fragment(run_every=_BEGUN_S / 2)
+def _begun(run: Path) -> None:
+    job = jobs().starting(run)
+    if job is None:
+        st.rerun()
+    progress_line(job.progress, job, said="Reading the dataset and starting the sandbox.")
+
+
+def back(name: str) -> None:
+    """From a run that could not be made, to the rollouts, whose page says why."""
+    job = jobs().failed(name)
+    if job is not None:
+        state.name(navigation.page(), View(run=workspace.name_of(job.rollouts)))
+        st.stop()
+
+
+def progress_line(progress: Progress, job: Job | None, *, said: str = "") -> None:
+    """How far a grading is, with the button that stops it where it runs on this server."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="progress"):
+        words = "Stopping: what is graded is kept." if job is not None and job.stopping else said
+        facts.banner(words or progress.words().capitalize())
+        if job is not None:
+            st.button("Stop", key="stop", disabled=job.stopping, on_click=job.stop)
+
 
 _UNPROVED = "unproved: "
 _COUNTED_BYTES = 1 << 29
@@ -55,13 +99,13 @@ def stopped(run: OpenRun, graded: int) -> None:
     job = jobs().of_run(run.path)
     fault = (job.failure if job is not None else None) or run.manifest.stopped_by
     why = f" ({fault})" if fault else ""
-    refusal = resuming.refusal(run)
+    refusal = grading_start.refusal(run)
     command = resume_command(run.path, run.manifest)
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="stopped"):
         refused = f" It can't be resumed from here: {refusal}" if refusal else ""
         text = f"Stopped at {at}: figures are partial{why}.{refused} Resume with:"
         facts.banner(text, command=command, warn=True)
-        st.button("Resume", key="resume", disabled=bool(refusal), on_click=resuming.resume, args=(run, graded))
+        st.button("Resume", key="resume", disabled=bool(refusal), on_click=grading_start.resume, args=(run, graded))
 
 
 def is_growing(run: OpenRun) -> bool:
@@ -80,7 +124,7 @@ def _watch(name: str, key: str) -> None:
     if run.key != key or not is_growing(run):
         st.rerun()
     own = job if job is not None and job.running else None
-    grading.progress_line(own.progress if own else _seen(run), own)
+    progress_line(own.progress if own else _seen(run), own)
 
 
 def _seen(run: OpenRun) -> Progress:
@@ -100,7 +144,7 @@ def _total(run: OpenRun) -> int | None:
     """How many rollouts there are to grade; None where counting them would take long."""
     path = input_path(run.path, run.manifest, run.manifest.rollouts)
     try:
-        found = grading.lines(path) if path.is_file() and path.stat().st_size <= _COUNTED_BYTES else None
+        found = lines(path) if path.is_file() and path.stat().st_size <= _COUNTED_BYTES else None
     except OSError:
         return None
     return found if found is None or run.manifest.limit is None else min(found, run.manifest.limit)

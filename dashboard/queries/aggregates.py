@@ -1,19 +1,23 @@
-"""Counts over the filtered rollouts: by verdict, flag and reason, similar errors, groups without a signal."""
+"""Counts over the filtered rollouts: by verdict, model, flag and reason, similar errors, groups without a signal."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Iterable
+from typing import Final, NamedTuple
 
-from dashboard.queries.cache import cached
 from dashboard.queries.expressions import GRADED, REASON
-from dashboard.queries.filter_sql import where
-from dashboard.queries.ranking import Ranking, ranking
+from dashboard.queries.query import Ranking, cached, number, ranked, rows
 from dashboard.state import UNVERIFIED, Filter
-from dashboard.workspace import OpenRun, Params
+from dashboard.workspace import OpenRun
 from evaluator.model import Verdict
 
-LISTED = 1_000
+LISTED: Final = 1_000
 """Rows of a ranking that are listed; the pages also show how many there are."""
+NO_MODEL: Final = "no model named"
+MODEL: Final = f"coalesce(model, '{NO_MODEL}')"
+"""The model's name in SQL."""
+DRAWN: Final = 8
+"""Models that a chart distinguishes."""
 
 
 class VerdictCount(NamedTuple):
@@ -73,23 +77,38 @@ class FlagCount(NamedTuple):
     tasks: int
 
 
+class ModelCount(NamedTuple):
+    model: str
+    rollouts: int
+    mean_reward: float | None
+
+
+class RecordedCounts(NamedTuple):
+    """How many rollouts came with a grade, and what made it."""
+
+    rollouts: int
+    graded: int
+    by: list[str]
+    """The graders that the rollouts name, the most frequent first."""
+
+
 @cached
 def verdict_counts(run: OpenRun, filter_: Filter) -> list[VerdictCount]:
     """Rollouts by verdict, in display order, without the verdicts that none has."""
-    condition, params = where(filter_)
-    sql = f"SELECT verdict, count(*) FROM rollouts WHERE {condition} GROUP BY verdict"  # noqa: S608
-    found = dict(run.rows(sql, params))
+    return _in_order(rows(run, filter_, "SELECT verdict, count(*) FROM inside GROUP BY verdict"))
+
+
+def _in_order(counts: Iterable[tuple[str, int]]) -> list[VerdictCount]:
+    found = dict(counts)
     return [VerdictCount(v.value, found[v.value]) for v in Verdict if v.value in found]
 
 
 @cached
 def totals(run: OpenRun, filter_: Filter) -> Totals:
     """The Overview's counts."""
-    condition, params = where(filter_)
     sql = f"""
-        WITH f AS (SELECT *, {GRADED} AND reward IS NULL AS open
-                   FROM rollouts WHERE {condition}),
-             t AS (SELECT count(*) AS n FROM f GROUP BY task_id)
+        WITH f AS (SELECT *, {GRADED} AND reward IS NULL AS open FROM inside),
+             t AS (SELECT count(*) AS n FROM inside GROUP BY task_id)
         SELECT count(*), count(DISTINCT task_id),
                count(*) FILTER (verdict = 'unknown'), count(*) FILTER (verdict = 'sandbox_error'),
                count(*) FILTER (NOT verified), avg(reward), count(reward),
@@ -97,96 +116,109 @@ def totals(run: OpenRun, filter_: Filter) -> Totals:
                avg(coalesce(reward, 0)) FILTER (open OR reward IS NOT NULL),
                avg(coalesce(reward, 1)) FILTER (open OR reward IS NOT NULL)
         FROM f"""  # noqa: S608
-    return Totals(*run.rows(sql, params)[0])
+    return Totals(*rows(run, filter_, sql)[0])
 
 
-_GROUPS = """
-    SELECT min(task_id) AS task_id, any_value("group") AS "group", count(*) AS rollouts, min("row") AS first,
-           min(reward) = max(reward) AS flat,
-           CASE WHEN bool_and(verdict = 'passed') THEN 'pass' WHEN NOT bool_or(verdict = 'passed') THEN 'fail'
-                ELSE 'mixed' END AS ended
-    FROM rollouts WHERE {condition} AND reward IS NOT NULL GROUP BY coalesce("group", task_id) HAVING count(*) >= 2"""
+_GROUPS: Final = """
+    WITH g AS (
+        SELECT min(task_id) AS task_id, any_value("group") AS "group", count(*) AS rollouts, min("row") AS first,
+               min(reward) = max(reward) AS flat,
+               CASE WHEN bool_and(verdict = 'passed') THEN 'pass' WHEN NOT bool_or(verdict = 'passed') THEN 'fail'
+                    ELSE 'mixed' END AS ended
+        FROM inside WHERE reward IS NOT NULL GROUP BY coalesce("group", task_id) HAVING count(*) >= 2)"""
 
 
 @cached
 def signal(run: OpenRun, filter_: Filter) -> Signal:
     """How many groups of rollouts teach nothing, because their rewards are all equal."""
-    condition, params = where(filter_)
-    sql = f"""
-        WITH g AS ({_GROUPS.format(condition=condition)})
+    sql = f"""{_GROUPS}
         SELECT count(*), count(*) FILTER (flat), count(*) FILTER (flat AND ended = 'fail'),
                count(*) FILTER (flat AND ended = 'pass') FROM g"""  # noqa: S608
-    return Signal(*run.rows(sql, params)[0])
+    return Signal(*rows(run, filter_, sql)[0])
 
 
 @cached
 def flat_groups(run: OpenRun, filter_: Filter, ended: str, limit: int) -> Ranking[FlatGroup]:
     """The groups whose rewards are all equal: `ended` is `fail`, `pass` or `mixed`. In the order of the file."""
-    condition, params = where(filter_)
-    sql = f"""
-        WITH g AS ({_GROUPS.format(condition=condition)})
+    sql = f"""{_GROUPS}
         SELECT task_id, "group", rollouts, count(*) OVER () FROM g WHERE flat AND ended = $ended
         ORDER BY first LIMIT $limit"""  # noqa: S608
-    return ranking(run.rows(sql, params | {"ended": ended, "limit": limit}), FlatGroup)
+    return ranked(run, filter_, sql, FlatGroup, ended=ended, limit=limit)
 
 
 @cached
 def clusters(run: OpenRun, filter_: Filter, limit: int = LISTED) -> Ranking[Cluster]:
     """Similar failures, the largest cluster first."""
-    condition, params = where(filter_)
-    sql = f"""
+    sql = """
         SELECT err AS name, mode(verdict), count(*), count(DISTINCT task_id), count(*) OVER ()
-        FROM rollouts WHERE {condition} AND verdict <> 'passed'
-        GROUP BY name ORDER BY count(*) DESC, name LIMIT $limit"""  # noqa: S608
-    return ranking(run.rows(sql, params | {"limit": limit}), Cluster)
+        FROM inside WHERE verdict <> 'passed' GROUP BY name ORDER BY count(*) DESC, name LIMIT $limit"""
+    return ranked(run, filter_, sql, Cluster, limit=limit)
 
 
 @cached
 def flag_counts(run: OpenRun, filter_: Filter) -> Ranking[FlagCount]:
     """Rollouts by flag, the most frequent first."""
-    condition, params = where(filter_)
-    rows = f"SELECT unnest(list_distinct(flags)) AS name, task_id FROM rollouts WHERE {condition}"  # noqa: S608
-    return _by_name(run, rows, params)
+    return _by_name(run, filter_, "SELECT unnest(list_distinct(flags)) AS name, task_id FROM inside")
 
 
 @cached
 def unverified_count(run: OpenRun, filter_: Filter) -> int:
     """How many rollouts are not verified."""
-    condition, params = where(filter_)
-    return int(run.rows(f"SELECT count(*) FROM rollouts WHERE {condition} AND NOT verified", params)[0][0])  # noqa: S608
+    return number(run, filter_, "count(*) FILTER (NOT verified)")
 
 
 @cached
 def unverified_reasons(run: OpenRun, filter_: Filter) -> Ranking[FlagCount]:
     """Unverified rollouts by reason, the most frequent first."""
-    condition, params = where(filter_)
-    rows = f"SELECT '{UNVERIFIED}: ' || {REASON} AS name, task_id FROM rollouts WHERE {condition} AND NOT verified"  # noqa: S608
-    return _by_name(run, rows, params)
+    sql = f"SELECT '{UNVERIFIED}: ' || {REASON} AS name, task_id FROM inside WHERE NOT verified"  # noqa: S608
+    return _by_name(run, filter_, sql)
 
 
 @cached
 def missing_packages(run: OpenRun, filter_: Filter) -> Ranking[FlagCount]:
     """Rollouts by the package that they did not find, the most frequent first."""
-    condition, params = where(filter_)
-    rows = f"""
-        SELECT 'missing_package: ' || flag_evidence[list_position(flags, 'missing_package')] AS name, task_id
-        FROM rollouts WHERE {condition} AND list_contains(flags, 'missing_package')"""  # noqa: S608
-    return _by_name(run, rows, params)
+    sql = """SELECT 'missing_package: ' || flag_evidence[list_position(flags, 'missing_package')] AS name, task_id
+             FROM inside WHERE list_contains(flags, 'missing_package')"""
+    return _by_name(run, filter_, sql)
 
 
-def _by_name(run: OpenRun, rows: str, params: Params) -> Ranking[FlagCount]:
-    sql = f"""SELECT name, count(*), count(DISTINCT task_id), count(*) OVER () FROM ({rows})
+def _by_name(run: OpenRun, filter_: Filter, names: str) -> Ranking[FlagCount]:
+    sql = f"""SELECT name, count(*), count(DISTINCT task_id), count(*) OVER () FROM ({names})
               GROUP BY name ORDER BY count(*) DESC, name LIMIT {LISTED}"""  # noqa: S608
-    return ranking(run.rows(sql, params), FlagCount)
+    return ranked(run, filter_, sql, FlagCount)
 
 
 @cached
 def first_failure(run: OpenRun, filter_: Filter) -> tuple[str, str, int | None] | None:
     """(task, sample, test) of the first rollout in the filter whose failure is its own fault."""
-    condition, params = where(filter_)
-    failed = sorted(Filter(verdicts=("failed",)).words())
-    sql = f"""
-        SELECT task_id, sample_id, first_failing_test FROM rollouts
-        WHERE {condition} AND list_contains($failed, verdict) ORDER BY "row" LIMIT 1"""  # noqa: S608
-    found = run.rows(sql, params | {"failed": failed})
+    sql = """SELECT task_id, sample_id, first_failing_test FROM inside WHERE list_contains($failed, verdict)
+             ORDER BY "row" LIMIT 1"""
+    found = rows(run, filter_, sql, failed=sorted(Filter(verdicts=("failed",)).words()))
     return found[0] if found else None
+
+
+@cached
+def models(run: OpenRun, filter_: Filter, limit: int = DRAWN) -> Ranking[ModelCount]:
+    """The models, the one with the most rollouts first."""
+    sql = f"""SELECT {MODEL} AS name, count(*), avg(reward), count(*) OVER () FROM inside
+              GROUP BY name ORDER BY count(*) DESC, name LIMIT $limit"""  # noqa: S608
+    return ranked(run, filter_, sql, ModelCount, limit=limit)
+
+
+@cached
+def verdicts_of_models(run: OpenRun, filter_: Filter, limit: int) -> dict[str, list[VerdictCount]]:
+    """For each of the first `limit` models its rollouts by verdict, in display order."""
+    names = [each.model for each in models(run, filter_, limit).rows]
+    sql = f"""SELECT {MODEL} AS name, verdict, count(*) FROM inside
+              WHERE list_contains($names, {MODEL}) GROUP BY name, verdict"""  # noqa: S608
+    found = rows(run, filter_, sql, names=names)
+    return {name: _in_order((verdict, n) for of, verdict, n in found if of == name) for name in names}
+
+
+@cached
+def recorded_counts(run: OpenRun) -> RecordedCounts:
+    """Of rollouts that are not graded here."""
+    [(rollouts, graded)] = run.rows("SELECT count(*), count(*) FILTER (verdict <> 'unknown') FROM rollouts")
+    sql = """SELECT recorded_by FROM rollouts WHERE recorded_by IS NOT NULL
+             GROUP BY recorded_by ORDER BY count(*) DESC, recorded_by LIMIT 3"""
+    return RecordedCounts(rollouts, graded, [by for (by,) in run.rows(sql)])

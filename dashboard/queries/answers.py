@@ -1,13 +1,12 @@
-"""What the samples of one task answered to its test cases."""
+"""What the samples of one task answered to its test cases, and their code."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from dashboard.queries import parts
-from dashboard.queries.cache import cached
-from dashboard.queries.parts import IN_PARTS
-from dashboard.queries.ranking import Ranking, ranking
+from dashboard.queries.expressions import IN_PARTS
+from dashboard.queries.query import Ranking, cached, of_task, ranking
 from dashboard.workspace import OpenRun
 
 SHOWN = 500
@@ -16,6 +15,9 @@ ERROR = "error"
 """For every verdict without an answer."""
 SAMPLES_LISTED = 200
 """Samples listed with one answer."""
+MOST_CANDIDATES = 200
+LONGEST_CODE = 20_000
+"""Longer code is not compared."""
 _ANSWER = "CASE WHEN verdict IN ('passed', 'wrong_answer') THEN coalesce(actual, difference) END"
 """What it gave, else how that differs."""
 
@@ -58,7 +60,7 @@ def by_test(run: OpenRun, task_id: str, most: int = 3) -> dict[int, list[Short]]
         QUALIFY row_number() OVER (PARTITION BY test_index ORDER BY n DESC, verdict, answer) <= $most
         ORDER BY test_index, n DESC, verdict, answer"""  # noqa: S608
     found: dict[int, list[Short]] = {}
-    for row in run.rows(sql, parts.of_task(run, task_id) | {"most": most}):
+    for row in run.rows(sql, of_task(run, task_id) | {"most": most}):
         found.setdefault(row[0], []).append(Short(*row))
     return found
 
@@ -75,7 +77,7 @@ def of_test(run: OpenRun, task_id: str, test_index: int, sample_id: str = "", li
                count(*) OVER ()
         FROM c JOIN r USING (sample_id) GROUP BY verdict, answer, error_type
         ORDER BY verdict = 'not_run', count(*) DESC, min("row") LIMIT $limit"""  # noqa: S608
-    found = parts.of_task(run, task_id) | {"test": test_index, "own": sample_id, "limit": limit}
+    found = of_task(run, task_id) | {"test": test_index, "own": sample_id, "limit": limit}
     return ranking(run.rows(sql, found), Answer)
 
 
@@ -85,12 +87,23 @@ class Code(NamedTuple):
     sample_id: str
     code: str
     verdict: str
+    model: str | None
 
 
 @cached
 def codes(run: OpenRun, task_id: str, limit: int) -> Ranking[Code]:
     """The first samples of a task that have code, in file order."""
-    sql = f"""SELECT sample_id, code, verdict, count(*) OVER () FROM stored_rollouts
-             WHERE {IN_PARTS} AND task_id = $task AND coalesce(code, '') <> '' ORDER BY "row" LIMIT $limit"""  # noqa: S608
-    found = parts.of_task(run, task_id) | {"limit": limit}
-    return ranking(run.rows(sql, found), Code)
+    return _codes(run, task_id, "coalesce(code, '') <> ''", limit)
+
+
+@cached
+def passing(run: OpenRun, task_id: str, sample_id: str) -> Sequence[Code]:
+    """The task's other samples that passed, in file order."""
+    passed = f"verdict = 'passed' AND length(code) <= {LONGEST_CODE} AND sample_id <> $sample"
+    return _codes(run, task_id, passed, MOST_CANDIDATES, sample=sample_id).rows
+
+
+def _codes(run: OpenRun, task_id: str, condition: str, limit: int, **more: str) -> Ranking[Code]:
+    sql = f"""SELECT sample_id, code, verdict, model, count(*) OVER () FROM stored_rollouts
+              WHERE {IN_PARTS} AND task_id = $task AND {condition} ORDER BY "row" LIMIT {limit}"""  # noqa: S608
+    return ranking(run.rows(sql, of_task(run, task_id) | more), Code)

@@ -6,9 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from dashboard.queries.cache import cached
 from dashboard.queries.expressions import BOTH, LETTER, SAME_END
-from dashboard.queries.filter_sql import where
+from dashboard.queries.query import GIVEN, cached, number, rows
 from dashboard.state import Filter
 from dashboard.workspace import OpenRun
 from evaluator.auditing import BY_TESTS
@@ -78,34 +77,29 @@ class FlagShare(NamedTuple):
 @cached
 def given_counts(run: OpenRun, filter_: Filter) -> GivenCounts:
     """The given rewards that equal, exceed or fall below our own, as the filter's `given` finds them."""
-    condition, params = where(filter_)
-    sql = f"""SELECT count(given_reward), count(*) FILTER (abs(given_reward - reward) <= 1e-9),
-                     count(*) FILTER (given_reward > reward + 1e-9), count(*) FILTER (given_reward < reward - 1e-9)
-              FROM rollouts WHERE {condition}"""  # noqa: S608
-    return GivenCounts(*run.rows(sql, params)[0])
+    against = ", ".join(f"count(*) FILTER ({GIVEN[word]})" for word in ("same", "higher", "lower"))
+    return GivenCounts(*rows(run, filter_, f"SELECT count(given_reward), {against} FROM inside")[0])  # noqa: S608
 
 
 @cached
 def given_by_verdict(run: OpenRun, filter_: Filter) -> dict[tuple[int, str], int]:
     """Rollouts by the place of their given reward in `BINS`, and their verdict."""
-    condition, params = where(filter_)
-    sql = f"""SELECT {_BIN} AS bin, verdict, count(*) FROM rollouts
-              WHERE {condition} AND given_reward IS NOT NULL GROUP BY bin, verdict"""  # noqa: S608
-    return {(place, verdict): count for place, verdict, count in run.rows(sql, params)}
+    sql = f"""SELECT {_BIN} AS bin, verdict, count(*) FROM inside
+              WHERE given_reward IS NOT NULL GROUP BY bin, verdict"""  # noqa: S608
+    return {(place, verdict): count for place, verdict, count in rows(run, filter_, sql)}
 
 
 @cached
 def recorded(run: OpenRun, filter_: Filter) -> Recorded:
     """The recorded verdicts against ours, as the filter's `recorded` finds them."""
-    condition, params = where(filter_)
     sql = f"""SELECT recorded_verdict, verdict, coalesce({BOTH}, false), {SAME_END}, count(*),
                      list_sort(list(DISTINCT recorded_by))[1:{_MAKERS}]
-              FROM rollouts WHERE {condition} GROUP BY ALL"""  # noqa: S608
+              FROM inside GROUP BY ALL"""  # noqa: S608
     by_verdict: Counter[tuple[str, str]] = Counter()
     by_end: Counter[tuple[bool, bool]] = Counter()
     makers: dict[str, set[str]] = {}
     without = ungraded = 0
-    for word, verdict, both, same, count, names in run.rows(sql, params):
+    for word, verdict, both, same, count, names in rows(run, filter_, sql):
         if word is None:
             without += count
             continue
@@ -123,21 +117,18 @@ def recorded(run: OpenRun, filter_: Filter) -> Recorded:
 @cached
 def passed_count(run: OpenRun, filter_: Filter) -> int:
     """How many rollouts passed."""
-    condition, params = where(filter_)
-    sql = f"SELECT count(*) FROM rollouts WHERE {condition} AND verdict = '{Verdict.PASSED}'"  # noqa: S608
-    return int(run.rows(sql, params)[0][0])
+    return number(run, filter_, f"count(*) FILTER (verdict = '{Verdict.PASSED}')")
 
 
 @cached
 def cheating_flags(run: OpenRun, filter_: Filter) -> list[FlagShare]:
     """The flags of `CHEATING` that rollouts have, the one with the most passed rollouts first."""
-    condition, params = where(filter_)
     sql = f"""
         WITH f AS (SELECT unnest(list_distinct(flags)) AS name, task_id, verdict = '{Verdict.PASSED}' AS passed
-                   FROM rollouts WHERE {condition})
+                   FROM inside)
         SELECT name, count(*) FILTER (passed) AS n, count(*), count(DISTINCT task_id) FILTER (passed)
         FROM f WHERE list_contains($cheating, name) GROUP BY name ORDER BY n DESC, name"""  # noqa: S608
-    return [FlagShare(*row) for row in run.rows(sql, params | {"cheating": list(CHEATING)})]
+    return [FlagShare(*row) for row in rows(run, filter_, sql, cheating=list(CHEATING))]
 
 
 @cached

@@ -8,12 +8,10 @@ from typing import NamedTuple
 import msgspec
 import streamlit as st
 
-from dashboard.queries.cache import cached
 from dashboard.queries.expressions import FILE_ORDER, LETTER
-from dashboard.queries.filter_sql import where
-from dashboard.queries.ranking import Ranking, ranking
+from dashboard.queries.query import Ranking, cached, ranked, rows, where
 from dashboard.state import Filter
-from dashboard.workspace import OpenRun, Params
+from dashboard.workspace import OpenRun
 from evaluator.runs import comparison
 from evaluator.runs.comparison import Comparison
 from evaluator.runs.expressions import MODEL, NO_MODEL
@@ -49,7 +47,7 @@ def compared(a: Side, b: Side, filter_: Filter) -> Comparison:
     unknown = a.run.recorded or b.run.recorded
     sides = []
     for each in (a, b):
-        condition, params = _where(filter_)
+        condition, params = where(restricted(filter_, ""))
         hashes = {} if unknown or a.run.key == b.run.key else _hashes(each.run, grading=grading)
         cursor = each.run.connection.cursor()
         sides.append(comparison.side(cursor, hashes, each.model, condition, params))
@@ -64,20 +62,18 @@ def _hashes(run: OpenRun, *, grading: bool) -> Mapping[str, int]:
 @cached
 def letters(side: Side, filter_: Filter, tasks: list[str]) -> dict[str, str]:
     """The letters of a side's samples of each of these tasks, in file order."""
-    condition, params = _where(filter_)
-    sql = f"""SELECT task_id, string_agg({LETTER}, '' ORDER BY {FILE_ORDER}) FROM rollouts
-              WHERE {condition} AND {_OF_SIDE} AND list_contains($tasks, task_id) GROUP BY task_id"""  # noqa: S608
-    return dict(side.run.rows(sql, params | {"side": side.model, "tasks": tasks}))
+    sql = f"""SELECT task_id, string_agg({LETTER}, '' ORDER BY {FILE_ORDER}) FROM inside
+              WHERE {_OF_SIDE} AND list_contains($tasks, task_id) GROUP BY task_id"""  # noqa: S608
+    return dict(rows(side.run, restricted(filter_, ""), sql, side=side.model, tasks=tasks))
 
 
 @cached
 def samples(side: Side, filter_: Filter, task: str) -> Ranking[Attempt]:
     """A side's samples of a task, in file order."""
-    condition, params = _where(filter_)
     sql = f"""SELECT "row", sample_id, verdict, tests_passed, tests_total, error_type, error_message, count(*) OVER ()
-              FROM rollouts WHERE {condition} AND {_OF_SIDE} AND task_id = $task
+              FROM inside WHERE {_OF_SIDE} AND task_id = $task
               ORDER BY {FILE_ORDER} LIMIT {SAMPLES_LISTED}"""  # noqa: S608
-    return ranking(side.run.rows(sql, params | {"side": side.model, "task": task}), Attempt)
+    return ranked(side.run, restricted(filter_, ""), sql, Attempt, side=side.model, task=task)
 
 
 @cached
@@ -91,7 +87,3 @@ def program(run: OpenRun, row: int) -> str:
 def restricted(filter_: Filter, model: str) -> Filter:
     """The filter with a side's model instead of its own."""
     return msgspec.structs.replace(filter_, model="" if model == NO_MODEL else model)
-
-
-def _where(filter_: Filter) -> tuple[str, Params]:
-    return where(restricted(filter_, ""))

@@ -1,20 +1,28 @@
-"""The dataset's tasks and test cases, with how many rollouts pass them and why some are suspect."""
+"""The dataset's tasks and test cases: how many rollouts pass them, and whose tests to look at first, and why: from the
+rollouts, and from reading the tests.
+
+What needs a look at every test case is computed once per run and kept in tables of its connection, `task_list` and
+`suspects`, so that DuckDB can sort and page by it.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import NamedTuple
 
+import duckdb
 import msgspec
+import streamlit as st
 
-from dashboard.queries import parts, suspects
-from dashboard.queries.cache import cached
-from dashboard.queries.expressions import INFINITY, RAN
-from dashboard.queries.filter_sql import where
+from dashboard.queries import records
+from dashboard.queries.expressions import GRADED, IN_PARTS, INFINITY, RAN, natural
 from dashboard.queries.listing import TASKS_PER_PAGE, window
-from dashboard.queries.parts import IN_PARTS
+from dashboard.queries.query import cached, of_task, where
 from dashboard.state import Filter
+from dashboard.suspicions import Finding, findings
 from dashboard.workspace import OpenRun, Params
+from evaluator.model import Task, TestCase
 
 SORTS: dict[str, tuple[str, str]] = {
     "": ("suspects first", "coalesce(-weight, 0), id_key, task_id"),
@@ -80,7 +88,7 @@ def random_sample(sort: str) -> RandomSample | None:
 
 def task_total(run: OpenRun, filter_: Filter, sort: str = "") -> int:
     """How many tasks there are to list: those with a rollout in the filter; its text is looked for in their ids."""
-    suspects.prepare(run)
+    prepare(run)
     condition, params = _listed(filter_)
     total = int(run.rows(f"SELECT count(*) FROM task_list WHERE {condition}", params)[0][0])  # noqa: S608
     sample = random_sample(sort)
@@ -89,7 +97,7 @@ def task_total(run: OpenRun, filter_: Filter, sort: str = "") -> int:
 
 def task_lines(run: OpenRun, filter_: Filter, sort: str, page: int) -> list[TaskLine]:
     """One page of these tasks."""
-    suspects.prepare(run)
+    prepare(run)
     condition, params = _listed(filter_)
     sample = random_sample(sort)
     key, at = SORTS["random" if sample else sort if sort in SORTS else ""][1], window(page, TASKS_PER_PAGE)
@@ -110,7 +118,7 @@ def case_counts(run: OpenRun, task_id: str) -> list[CaseCount]:
     """The test cases of a task, in order."""
     sql = f"""SELECT test_index, count(*) FILTER (verdict = 'passed'), count(*) FILTER ({RAN})
              FROM stored_cases WHERE {IN_PARTS} AND task_id = $task GROUP BY test_index ORDER BY test_index"""  # noqa: S608
-    return [CaseCount(*row) for row in run.rows(sql, parts.of_task(run, task_id))]
+    return [CaseCount(*row) for row in run.rows(sql, of_task(run, task_id))]
 
 
 def _reasons(run: OpenRun, task_ids: list[str]) -> dict[str, list[Reason]]:
@@ -131,3 +139,119 @@ def _listed(filter_: Filter) -> tuple[str, Params]:
     if others:
         conditions.append(f"task_id IN (SELECT task_id FROM rollouts WHERE {condition})")  # noqa: S608
     return " AND ".join(conditions) or "true", params | ({"q": filter_.q} if filter_.q else {})
+
+
+# --- Suspects -------------------------------------------------------------------------------------
+
+RAN_LEAST = 3
+"""Rollouts that must have run a test case before it counts as one that nobody passes."""
+NOBODY = "nobody"
+REFERENCE = "reference"
+
+_TASKS_AT_ONCE = 50
+_READ_MOST = 4_000_000
+"""Characters of a task; larger ones are not read."""
+
+# A task of which nobody passes anything is more likely hard than wrong. Where most samples give the same other answer,
+# the expected one is in doubt.
+_TABLES = f"""
+CREATE OR REPLACE TABLE task_list AS
+    SELECT task_id, any_value(id_key) AS id_key, any_value(place) AS place,
+           any_value(tests) AS tests, any_value(referenced) AS referenced, count(*) FILTER ({GRADED}) AS graded,
+           count(*) FILTER (r.verdict = 'passed') AS passed
+    FROM (SELECT task_id, {natural("task_id")} AS id_key, row_number() OVER () AS place, tests_total AS tests,
+                 coalesce(reference, '') <> '' AS referenced
+          FROM tasks) t
+    LEFT JOIN (SELECT task_id, verdict, disagreement FROM rollouts) r USING (task_id)
+    GROUP BY task_id ORDER BY id_key, task_id;
+CREATE OR REPLACE TABLE case_list AS
+    SELECT task_id, test_index, count(*) FILTER (verdict = 'passed') AS passed,
+           count(*) FILTER ({RAN}) AS ran
+    FROM stored_cases GROUP BY task_id, test_index;
+CREATE OR REPLACE TABLE suspects AS
+    WITH n AS (SELECT task_id, test_index, ran FROM case_list WHERE passed = 0 AND ran >= {RAN_LEAST}),
+         w AS (SELECT task_id, test_index, count(*) AS same
+               FROM stored_cases SEMI JOIN n USING (task_id, test_index)
+               WHERE verdict = 'wrong_answer' AND actual IS NOT NULL GROUP BY task_id, test_index, hash(actual)),
+         a AS (SELECT task_id, test_index, max(same) AS same FROM w GROUP BY ALL),
+         p AS (SELECT DISTINCT task_id FROM case_list WHERE passed > 0)
+    SELECT n.task_id, n.test_index, '{NOBODY}' AS kind,
+           'nobody passes' || CASE WHEN coalesce(same, 0) * 2 > ran
+               THEN ', ' || same || ' of ' || ran || ' agree on another answer'
+               ELSE ' (0 of ' || ran || ')' END AS why,
+           (CASE WHEN p.task_id IS NULL THEN 2 ELSE 4 END + coalesce(same, 0) / ran)::DOUBLE AS weight
+    FROM n LEFT JOIN a USING (task_id, test_index) LEFT JOIN p ON p.task_id = n.task_id;
+"""  # noqa: S608
+
+
+class Suspect(NamedTuple):
+    """A reason to look at a task, or at one of its test cases. The higher its weight, the sooner."""
+
+    test_index: int | None
+    kind: str
+    why: str
+    weight: float
+
+
+def prepare(run: OpenRun) -> None:
+    """Make the tables, if this run does not have them yet. Call it before the queries of this subject."""
+    _prepared(run)
+
+
+@st.cache_resource(show_spinner=False, max_entries=16, hash_funcs={OpenRun: lambda run: id(run.connection)})
+def _prepared(run: OpenRun) -> duckdb.DuckDBPyConnection:
+    """Returns the connection that has the tables now: while the cache keeps it, no other has its id."""
+    cursor = run.connection.cursor()
+    cursor.execute(_TABLES)
+    if run.recorded and not run.manifest.dataset:  # its tasks are only names
+        return run.connection
+    sql = f"""SELECT task_id, length(task), CASE WHEN length(task) <= {_READ_MOST} THEN task END,
+                     CASE WHEN length(task) <= {_READ_MOST} THEN cases END FROM tasks"""  # noqa: S608
+    tasks = run.connection.cursor().execute(sql)
+    while rows := tasks.fetchmany(_TASKS_AT_ONCE):
+        _add(run, [(task_id, each) for task_id, *stored in rows for each in _read(run, *stored)])
+    return run.connection
+
+
+def _read(run: OpenRun, size: int | None, text: str | None, cases: str | None) -> list[Finding]:
+    if size and size > _READ_MOST:
+        return [Finding("large", f"{size / 1_000_000:,.0f} MB of tests: not searched for oddities", 0.5)]
+    task = records.decoded(text, Task)
+    if task is None:
+        return []
+    return list(findings(task, records.decoded(cases, list[TestCase]) or [], run.manifest.options.checker))
+
+
+def _add(run: OpenRun, found: Iterable[tuple[str, Finding]]) -> None:
+    rows = [(task_id, each.test, each.kind, each.why, each.weight) for task_id, each in found]
+    if rows:
+        names = ("task", "test", "kind", "why", "weight")
+        columns = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
+        lists = ", ".join(f"unnest(${name})" for name in names)
+        run.connection.cursor().execute(f"INSERT INTO suspects SELECT {lists}", columns)
+
+
+def note_reference(run: OpenRun, task_id: str, found: Finding | None) -> None:
+    """Put the finding about a task's reference, after it ran, in place of an earlier one."""
+    sql = f"DELETE FROM suspects WHERE task_id = $task AND kind = '{REFERENCE}'"  # noqa: S608
+    run.connection.cursor().execute(sql, {"task": task_id})
+    if found is not None:
+        _add(run, [(task_id, found)])
+
+
+def suspects_of(run: OpenRun, task_id: str) -> list[Suspect]:
+    """What is suspect about a task, the most suspect first."""
+    sql = """SELECT test_index, kind, why, weight FROM suspects WHERE task_id = $task
+             ORDER BY weight DESC, test_index, why"""
+    return [Suspect(*row) for row in run.rows(sql, {"task": task_id})]
+
+
+def with_references(run: OpenRun) -> list[Task]:
+    """The tasks that came with a reference."""
+    texts = run.rows("SELECT task FROM tasks WHERE coalesce(reference, '') <> ''")
+    return [task for (text,) in texts if (task := records.decoded(text, Task)) is not None]
+
+
+def reference_count(run: OpenRun) -> int:
+    """How many tasks came with a reference."""
+    return int(run.rows("SELECT count(*) FROM task_list WHERE referenced")[0][0])

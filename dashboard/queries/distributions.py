@@ -1,17 +1,17 @@
-"""How rewards and passes are distributed, for the charts. Everything is counted; large sets are put into bins."""
+"""How rewards and passes are distributed, for the charts: over rollouts, tasks and groups, by training step and by the
+completion's length. Everything is counted; large sets are put into bins.
+"""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from dashboard.queries.cache import cached
+from dashboard.queries.aggregates import DRAWN, MODEL, models
 from dashboard.queries.expressions import GRADED, MOMENT
-from dashboard.queries.filter_sql import where
-from dashboard.queries.models import DRAWN, MODEL, models
-from dashboard.queries.ranking import Ranking, ranking
+from dashboard.queries.query import Ranking, cached, inside, ranked, rows
 from dashboard.state import Filter
 from dashboard.workspace import OpenRun
 
@@ -56,36 +56,60 @@ class TaskRate(NamedTuple):
     passed: int
 
 
+_STEPS_DRAWN: Final = 120
+"""Beyond as many steps, each point is several."""
+_BINS_AN_OCTAVE: Final = 2
+_MODELS_WITH_LINES: Final = 4
+ALL: Final = "all rollouts"
+
+
+class Means(NamedTuple):
+    """The rollouts of a model from one step, or length, to another. `part`: the model's name, or `ALL`."""
+
+    part: str
+    low: int
+    high: int
+    rollouts: int
+    tasks: int
+    reward: float | None
+    """Mean over the tasks of their mean reward; the deviation is None for a single task."""
+    reward_deviation: float | None
+    graded_tasks: int
+    rate: float | None
+    rate_deviation: float | None
+
+
 @cached
 def reward_values(run: OpenRun, filter_: Filter, by: str) -> list[tuple[float, str, int]]:
     """(reward, verdict or model, rollouts). More than 24 different rewards are put into 20 bins, named by their middle.
 
     Beyond `DRAWN` models, the others count as one.
     """
-    condition, params = where(filter_)
-    column = "verdict"
+    column, more = "verdict", {}
     if by == "model":
         found = models(run, filter_)
         column = f"CASE WHEN list_contains($drawn, {MODEL}) THEN {MODEL} ELSE $others END"
         others = f"{found.total - DRAWN:,} {OTHER_MODELS}"
-        params = params | {"drawn": [each.model for each in found.rows], "others": others}
+        more = {"drawn": [each.model for each in found.rows], "others": others}
     sql = f"""
-        WITH f AS (SELECT reward, {column} AS part FROM rollouts WHERE {condition} AND reward IS NOT NULL),
+        WITH f AS (SELECT reward, {column} AS part FROM inside WHERE reward IS NOT NULL),
              s AS (SELECT min(reward) AS lo, max(reward) AS hi, count(DISTINCT reward) AS kinds FROM f),
              b AS (SELECT *, (least(floor((reward / 2 - lo / 2) / (hi / 2 - lo / 2) * 20), 19) + 0.5) / 20 AS part_of
                    FROM f, s)
         SELECT CASE WHEN kinds <= 24 THEN reward ELSE lo * (1 - part_of) + hi * part_of END AS bin, part, count(*)
         FROM b GROUP BY bin, part ORDER BY bin, part"""  # noqa: S608 - halves, as the span of two doubles may overflow
-    return run.rows(sql, params)
+    return rows(run, filter_, sql, **more)
 
 
 @cached
 def reward_width(run: OpenRun, filter_: Filter) -> float:
     """The width of a bin of `reward_values`; 0 where every reward has its own bar."""
-    condition, params = where(filter_)
-    sql = f"SELECT count(DISTINCT reward), max(reward) / 20 - min(reward) / 20 FROM rollouts WHERE {condition}"  # noqa: S608
-    kinds, width = run.rows(sql, params)[0]
+    sql = "SELECT count(DISTINCT reward), max(reward) / 20 - min(reward) / 20 FROM inside"
+    kinds, width = rows(run, filter_, sql)[0]
     return width if kinds > 24 else 0.0
+
+
+_OF_MODEL: Final = f"($drawn = '' OR {MODEL} = $drawn)"
 
 
 @cached
@@ -94,59 +118,48 @@ def solved(run: OpenRun, filter_: Filter, model: str = "") -> tuple[Counts, Coun
 
     `model`: one of `models`; "" for all of them.
     """
-    condition, params = where(filter_)
-    if model:
-        condition, params = f"{condition} AND {MODEL} = $drawn", params | {"drawn": model}
-    sql = f"""
-        SELECT count(*) AS n, count(*) FILTER (verdict = 'passed') AS c FROM rollouts
-        WHERE {condition} AND {GRADED} GROUP BY task_id ORDER BY task_id"""  # noqa: S608
-    counted = run.connection.cursor().execute(sql, params).fetchnumpy()
+    sql = f"""SELECT count(*) AS n, count(*) FILTER (verdict = 'passed') AS c FROM inside
+              WHERE {GRADED} AND {_OF_MODEL} GROUP BY task_id ORDER BY task_id"""  # noqa: S608
+    whole, params = inside(filter_, sql)
+    counted = run.connection.cursor().execute(whole, params | {"drawn": model}).fetchnumpy()
     return np.asarray(counted["n"]), np.asarray(counted["c"])
 
 
 @cached
 def task_rates(run: OpenRun, filter_: Filter, limit: int = TASKS_DRAWN) -> Ranking[TaskRate]:
     """The tasks with graded rollouts, the lowest pass rate first."""
-    condition, params = where(filter_)
     sql = f"""
-        SELECT task_id, count(*) AS n, count(*) FILTER (verdict = 'passed') AS c, count(*) OVER () FROM rollouts
-        WHERE {condition} AND {GRADED} GROUP BY task_id ORDER BY c / n, min("row") LIMIT $limit"""  # noqa: S608
-    return ranking(run.rows(sql, params | {"limit": limit}), TaskRate)
+        SELECT task_id, count(*) AS n, count(*) FILTER (verdict = 'passed') AS c, count(*) OVER () FROM inside
+        WHERE {GRADED} GROUP BY task_id ORDER BY c / n, min("row") LIMIT $limit"""  # noqa: S608
+    return ranked(run, filter_, sql, TaskRate, limit=limit)
 
 
 @cached
 def rate_counts(run: OpenRun, filter_: Filter) -> list[tuple[float, int]]:
     """(pass rate, tasks), the lowest first, in steps of 1%; 0 and 1 are steps of their own."""
-    condition, params = where(filter_)
     sql = f"""
-        WITH t AS (SELECT count(*) AS n, count(*) FILTER (verdict = 'passed') AS c FROM rollouts
-                   WHERE {condition} AND {GRADED} GROUP BY task_id)
+        WITH t AS (SELECT count(*) AS n, count(*) FILTER (verdict = 'passed') AS c FROM inside
+                   WHERE {GRADED} GROUP BY task_id)
         SELECT CASE WHEN c IN (0, n) THEN c / n ELSE least(greatest(round(c / n, 2), 0.01), 0.99) END AS rate, count(*)
         FROM t GROUP BY rate ORDER BY rate"""  # noqa: S608
-    return run.rows(sql, params)
+    return rows(run, filter_, sql)
 
 
 @cached
 def task_rewards(run: OpenRun, filter_: Filter, model: str = "") -> npt.NDArray[np.float64]:
     """The mean reward of each task, ordered by task id, of shape (tasks,). `model` as for `solved`."""
-    condition, params = where(filter_)
-    if model:
-        condition, params = f"{condition} AND {MODEL} = $drawn", params | {"drawn": model}
-    sql = f"""
-        SELECT avg({MOMENT}) AS mean FROM rollouts WHERE {condition}
-        GROUP BY task_id HAVING mean IS NOT NULL ORDER BY task_id"""  # noqa: S608
-    return np.array([mean for (mean,) in run.rows(sql, params)], np.float64)
+    sql = f"""SELECT avg({MOMENT}) AS mean FROM inside WHERE {_OF_MODEL}
+              GROUP BY task_id HAVING mean IS NOT NULL ORDER BY task_id"""  # noqa: S608
+    return np.array([mean for (mean,) in rows(run, filter_, sql, drawn=model)], np.float64)
 
 
 @cached
 def spread(run: OpenRun, filter_: Filter) -> list[Spread]:
     """Pass rate and variance of the rewards of each group. Many groups are put into bins: 2%, and a fortieth."""
-    condition, params = where(filter_)
     sql = f"""
         WITH g AS (SELECT min(task_id) AS task_id, avg((verdict = 'passed')::INTEGER) AS rate,
                           coalesce(var_pop({MOMENT}), 0) AS variance
-                   FROM rollouts WHERE {condition} AND reward IS NOT NULL
-                   GROUP BY coalesce("group", task_id) HAVING count(*) >= 2),
+                   FROM inside WHERE reward IS NOT NULL GROUP BY coalesce("group", task_id) HAVING count(*) >= 2),
              s AS (SELECT count(*) <= $drawn AS few, greatest(max(variance), 1e-9) / 40 AS height FROM g)
         SELECT CASE WHEN few OR rate IN (0, 1) THEN rate
                     ELSE greatest(least(round(rate * 50) / 50, 0.99), 0.01) END AS x,
@@ -154,29 +167,63 @@ def spread(run: OpenRun, filter_: Filter) -> list[Spread]:
                     ELSE (floor(variance / height) + 0.5) * height END AS y,
                count(*), min(task_id)
         FROM g, s GROUP BY x, y ORDER BY x, y"""  # noqa: S608
-    return [Spread(*row) for row in run.rows(sql, params | {"drawn": TASKS_DRAWN})]
+    return [Spread(*row) for row in rows(run, filter_, sql, drawn=TASKS_DRAWN)]
 
 
 @cached
 def wall_times(run: OpenRun, filter_: Filter) -> list[WallTimes]:
     """Wall time of all test cases together, in ten bins for each power of ten from 1 ms on."""
-    condition, params = where(filter_)
     sql = f"""
         SELECT floor(log10(greatest(wall_s, {SHORTEST_S})) * 10 + 0.5)::INTEGER AS tenth, verdict, count(*)
-        FROM rollouts WHERE {condition} AND wall_s IS NOT NULL GROUP BY tenth, verdict ORDER BY tenth, verdict"""  # noqa: S608
-    return [WallTimes(*row) for row in run.rows(sql, params)]
+        FROM inside WHERE wall_s IS NOT NULL GROUP BY tenth, verdict ORDER BY tenth, verdict"""  # noqa: S608
+    return [WallTimes(*row) for row in rows(run, filter_, sql)]
 
 
 @cached
 def part_means(run: OpenRun, filter_: Filter, limit: int = PARTS_DRAWN) -> Ranking[PartMean]:
     """The mean of each part of the reward by model, for the parts that most rollouts have."""
-    condition, params = where(filter_)
     sql = f"""
-        WITH f AS (SELECT "row", {MODEL} AS model FROM rollouts WHERE {condition}),
+        WITH f AS (SELECT "row", {MODEL} AS model FROM inside),
              p AS (SELECT name, count(*) AS n, count(*) OVER () AS total FROM parts SEMI JOIN f USING ("row")
                    GROUP BY name ORDER BY n DESC, name LIMIT $limit)
         SELECT name, f.model, count(parts.reward), avg(parts.reward), any_value(total)
         FROM parts JOIN f USING ("row") JOIN p USING (name) WHERE list_contains($names, f.model)
         GROUP BY name, f.model ORDER BY max(p.n) DESC, name, f.model"""  # noqa: S608
     names = [each.model for each in models(run, filter_).rows]
-    return ranking(run.rows(sql, params | {"limit": limit, "names": names}), PartMean)
+    return ranked(run, filter_, sql, PartMean, limit=limit, names=names)
+
+
+@cached
+def by_step(run: OpenRun, filter_: Filter) -> list[Means]:
+    """In the order of the steps; empty if no rollout has one. A line per model if few models share steps."""
+    sql = f"""
+        WITH f AS (SELECT step, {MODEL} AS name FROM inside WHERE step IS NOT NULL),
+             s AS (SELECT count(DISTINCT name) AS names FROM f GROUP BY step)
+        SELECT (SELECT count(DISTINCT step) FROM f), (SELECT max(step) - min(step) + 1 FROM f),
+               (SELECT count(DISTINCT name) FROM f), (SELECT max(names) FROM s)"""  # noqa: S608
+    steps, span, names, together = rows(run, filter_, sql)[0]
+    if not steps:
+        return []
+    width = 1 if steps <= _STEPS_DRAWN else -(-span // _STEPS_DRAWN)
+    part = MODEL if together > 1 and names <= _MODELS_WITH_LINES else f"'{ALL}'"
+    return _means(run, filter_, "step", "step // $width", part, width=width)
+
+
+@cached
+def by_length(run: OpenRun, filter_: Filter) -> list[Means]:
+    """By the completion's length in characters, two bins for each doubling."""
+    place = f"floor(log2(greatest(length, 1)) * {_BINS_AN_OCTAVE})"
+    return _means(run, filter_, "length", place, f"'{ALL}'")
+
+
+def _means(run: OpenRun, filter_: Filter, column: str, place: str, part: str, **more: Any) -> list[Means]:
+    """Means and deviations are over tasks: rollouts of one task are alike."""
+    sql = f"""
+        WITH t AS (SELECT {part} AS part, {place} AS place, min({column}) AS low, max({column}) AS high,
+                          count(*) AS n, avg({MOMENT}) AS reward,
+                          avg((verdict = 'passed')::INTEGER) FILTER ({GRADED}) AS rate
+                   FROM inside WHERE {column} IS NOT NULL GROUP BY part, place, task_id)
+        SELECT part, min(low), max(high), sum(n)::BIGINT, count(reward), avg(reward), stddev_samp(reward),
+               count(rate), avg(rate), stddev_samp(rate)
+        FROM t GROUP BY part, place ORDER BY part, place"""  # noqa: S608
+    return [Means(*row) for row in rows(run, filter_, sql, **more)]

@@ -5,14 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from dashboard.queries import parts
-from dashboard.queries.cache import cached
-from dashboard.queries.columns import COLUMNS, GROUP_SORTS, GROUPS, direction
-from dashboard.queries.expressions import FILE_ORDER, GRADED, LETTER
-from dashboard.queries.filter_sql import where
-from dashboard.queries.orders import GRID_SORTS, order
-from dashboard.queries.parts import IN_PARTS
-from dashboard.queries.ranking import Ranking, ranking
+from dashboard.queries.expressions import FILE_ORDER, GRADED, IN_PARTS, LETTER
+from dashboard.queries.orders import COLUMNS, GRID_SORTS, GROUP_SORTS, GROUPS, direction, order
+from dashboard.queries.query import Ranking, cached, number, of_task, ranked, ranking, rows, where
 from dashboard.state import Filter
 from dashboard.workspace import OpenRun, Params
 
@@ -55,8 +50,7 @@ class CaseRow(NamedTuple):
 @cached
 def task_count(run: OpenRun, filter_: Filter) -> int:
     """How many tasks have a rollout inside the filter."""
-    condition, params = where(filter_)
-    return int(run.rows(f"SELECT count(DISTINCT task_id) FROM rollouts WHERE {condition}", params)[0][0])  # noqa: S608
+    return number(run, filter_, "count(DISTINCT task_id)")
 
 
 @cached
@@ -111,20 +105,19 @@ def case_grid(run: OpenRun, filter_: Filter, task_id: str) -> Ranking[CaseRow]:
         SELECT r.sample_id, r.verdict, r.inside, coalesce(c.letters, ''), coalesce(r.model, ''), r.verified,
                r.total
         FROM r LEFT JOIN c USING (sample_id) ORDER BY r.place"""  # noqa: S608
-    return ranking(run.rows(sql, params | parts.of_task(run, task_id)), CaseRow)
+    return ranking(run.rows(sql, params | of_task(run, task_id)), CaseRow)
 
 
 @cached
 def table(run: OpenRun, filter_: Filter, sort: str, page: int, columns: Sequence[str]) -> list[tuple[Any, ...]]:
     """One page of rollouts: task, sample, then the values of `columns`, which are names from `COLUMNS`."""
-    condition, params = where(filter_)
     shown = ", ".join(f'{COLUMNS[name].shown} AS "{name}_shown"' for name in columns)
     by = order(sort).by()
     # Sorted are only the rows' numbers: the other columns of a million rows would not fit in memory.
     sql = f"""
-        WITH p AS MATERIALIZED (SELECT "row" FROM rollouts WHERE {condition} ORDER BY {by} LIMIT $limit OFFSET $offset)
+        WITH p AS MATERIALIZED (SELECT "row" FROM inside ORDER BY {by} LIMIT $limit OFFSET $offset)
         SELECT task_id, sample_id, {shown} FROM rollouts SEMI JOIN p USING ("row") ORDER BY {by}"""  # noqa: S608
-    return run.rows(sql, params | window(page, ROLLOUTS_PER_PAGE))
+    return rows(run, filter_, sql, **window(page, ROLLOUTS_PER_PAGE))
 
 
 class Group(NamedTuple):
@@ -145,19 +138,18 @@ def groups(run: OpenRun, filter_: Filter, by: str, sort: str, page: int) -> Rank
     """One page of the groups by a column of `GROUPS`. An unknown order means most rollouts first."""
     if by not in GROUPS:
         raise ValueError(f"rollouts can't be grouped by {by}")
-    condition, params = where(filter_)
     name, down = direction(sort)
     key = f"{GROUP_SORTS[name]} {'DESC' if down else 'ASC'} NULLS LAST" if name in GROUP_SORTS else "rollouts DESC"
     sql = f"""
         WITH v AS (SELECT {by} AS value, verdict, count(*) AS n, sum(reward) AS total, count(reward) AS rewarded,
                           count(*) FILTER ({GRADED}) AS graded
-                   FROM rollouts WHERE {condition} GROUP BY ALL)
+                   FROM inside GROUP BY ALL)
         SELECT value, sum(n)::BIGINT AS rollouts,
                coalesce(sum(n) FILTER (verdict = 'passed'), 0) / nullif(sum(graded), 0) AS pass_rate,
                sum(total) / nullif(sum(rewarded), 0) AS reward,
                map_from_entries(list((verdict, n))) AS verdicts, count(*) OVER ()
         FROM v GROUP BY value ORDER BY {key}, value NULLS LAST LIMIT $limit OFFSET $offset"""  # noqa: S608
-    return ranking(run.rows(sql, params | window(page, ROLLOUTS_PER_PAGE)), Group)
+    return ranked(run, filter_, sql, Group, **window(page, ROLLOUTS_PER_PAGE))
 
 
 class Hit(NamedTuple):
@@ -178,15 +170,14 @@ class Hit(NamedTuple):
 @cached
 def hits(run: OpenRun, filter_: Filter, sort: str, page: int) -> list[Hit]:
     """One page of the rollouts that the filter's search has found so far."""
-    condition, params = where(filter_)
     by = order(sort).by()
     sql = f"""
-        WITH p AS (SELECT *, row_number() OVER (ORDER BY {by}) AS place FROM rollouts WHERE {condition}
+        WITH p AS (SELECT *, row_number() OVER (ORDER BY {by}) AS place FROM inside
                    ORDER BY {by} LIMIT $limit OFFSET $offset),
              f AS (SELECT "row", in_code, line, before, hit, after FROM found WHERE find = $find)
         SELECT task_id, sample_id, verdict, model, in_code, line, before, hit, after
         FROM p JOIN f USING ("row") ORDER BY place"""  # noqa: S608
-    return [Hit(*row) for row in run.rows(sql, params | {"find": filter_.find} | window(page, ROLLOUTS_PER_PAGE))]
+    return [Hit(*row) for row in rows(run, filter_, sql, find=filter_.find, **window(page, ROLLOUTS_PER_PAGE))]
 
 
 @cached

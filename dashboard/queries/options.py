@@ -5,10 +5,8 @@ from __future__ import annotations
 import itertools
 from typing import NamedTuple
 
-from dashboard.queries.cache import cached
 from dashboard.queries.expressions import REASON
-from dashboard.queries.filter_sql import GIVEN, RECORDED, clauses
-from dashboard.queries.ranking import Ranking
+from dashboard.queries.query import GIVEN, RECORDED, Ranking, cached, clauses
 from dashboard.state import UNVERIFIED, VERIFIED, Filter
 from dashboard.workspace import OpenRun, Params
 from evaluator.verdict_colours import FAILED

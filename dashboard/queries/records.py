@@ -1,4 +1,6 @@
-"""One rollout, test case or task as the pages show it, and the id nearest to one that is missing."""
+"""One rollout, test case or task as the pages show it, also with what is only in its file; and the id nearest to one
+that is missing.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +8,13 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from dashboard.queries import parts
-from dashboard.queries.cache import cached
-from dashboard.queries.expressions import FILE_ORDER
-from dashboard.queries.parts import IN_PARTS
+from dashboard.queries.expressions import FILE_ORDER, IN_PARTS
+from dashboard.queries.query import cached, of_sample
 from dashboard.workspace import OpenRun, Params
-from evaluator.model import TestCase
+from evaluator.extraction import extract
+from evaluator.index import IndexedFile
+from evaluator.index.texts import PLACE, Sample
+from evaluator.model import Task, TestCase
 from evaluator.runs.schema import column_names
 
 T = TypeVar("T")
@@ -108,7 +111,7 @@ def rollout(run: OpenRun, task_id: str, sample_id: str) -> RolloutRecord | None:
                    FROM rollouts WHERE task_id = $task)
         SELECT {_columns(RolloutRecord)} FROM stored_rollouts r JOIN s ON r."row" = s.at
         WHERE {IN_PARTS} AND task_id = $task AND sample_id = $sample ORDER BY "row" LIMIT 1"""  # noqa: S608
-    found = parts.of_sample(run, task_id, sample_id)
+    found = of_sample(run, task_id, sample_id)
     return _first(run, RolloutRecord, sql, found)
 
 
@@ -117,7 +120,7 @@ def verdicts_of(run: OpenRun, task_id: str, sample_id: str) -> list[tuple[int, s
     """(test index, verdict) of each test case of a rollout."""
     sql = f"""SELECT test_index, verdict FROM stored_cases
               WHERE {IN_PARTS} AND task_id = $task AND sample_id = $sample ORDER BY test_index"""  # noqa: S608
-    return run.rows(sql, parts.of_sample(run, task_id, sample_id))
+    return run.rows(sql, of_sample(run, task_id, sample_id))
 
 
 @cached
@@ -125,14 +128,14 @@ def case(run: OpenRun, task_id: str, sample_id: str, test_index: int) -> CaseRec
     """The result of one test case of a rollout."""
     sql = f"""SELECT {_columns(CaseRecord)} FROM stored_cases
               WHERE {IN_PARTS} AND task_id = $task AND sample_id = $sample AND test_index = $test LIMIT 1"""  # noqa: S608
-    found = parts.of_sample(run, task_id, sample_id) | {"test": test_index}
+    found = of_sample(run, task_id, sample_id) | {"test": test_index}
     return _first(run, CaseRecord, sql, found)
 
 
 @cached
 def whole(run: OpenRun, task_id: str, sample_id: str, test_index: int | None) -> dict[str, dict[str, Any]]:
     """Every column of a rollout and of one of its test cases, as stored; for a single one only."""
-    ids = parts.of_sample(run, task_id, sample_id)
+    ids = of_sample(run, task_id, sample_id)
     found = {"rollout": _whole(run, "rollouts", 'ORDER BY "row" LIMIT 1', ids)}
     if test_index is not None:
         found["test case"] = _whole(run, "cases", "AND test_index = $test LIMIT 1", ids | {"test": test_index})
@@ -179,6 +182,37 @@ def nearest(run: OpenRun, task_id: str, sample_id: str = "") -> str | None:
                  ORDER BY jaro_winkler_similarity(task_id, $task) DESC, task_id LIMIT 1"""
         found = run.rows(sql, {"task": task_id})
     return found[0][0] if found else None
+
+
+def prompt_in_file(run: OpenRun, record: RolloutRecord) -> str:
+    """The prompt in the rollout's row; "" without one."""
+    sample = _sample(run, record)
+    return sample.prompt if sample is not None else ""
+
+
+def with_code_of(run: OpenRun, record: RolloutRecord, task: TaskRecord | None) -> RolloutRecord:
+    """The rollout with the code that would be graded: a continuation, for example, starts with the task's prompt."""
+    sample, of = _sample(run, record), decoded(task.task, Task) if task and run.manifest.dataset else None
+    found = extract(sample.rollout.completion, task=of, kind=sample.rollout.kind) if sample and of else None
+    if found is None:
+        return record
+    return msgspec.structs.replace(
+        record,
+        code=found.code,
+        kind=found.kind.value,
+        line_offset=found.line_offset,
+        extracted_from=found.extracted_from,
+    )
+
+
+def _sample(run: OpenRun, record: RolloutRecord) -> Sample | None:
+    if not isinstance(run.run, IndexedFile):
+        return None
+    names = ", ".join(f'"{name}"' for name in PLACE)
+    sql = f"""SELECT {names} FROM stored_rollouts
+              WHERE part_file = (SELECT part_file FROM rollouts WHERE "row" = $row) AND "row" = $row"""  # noqa: S608
+    [place] = run.rows(sql, {"row": record.row})
+    return run.run.texts.sample(*place)
 
 
 def _columns(kind: type[msgspec.Struct]) -> str:

@@ -6,13 +6,12 @@ import streamlit as st
 
 from dashboard import facts, state, theme
 from dashboard.components import scroll
-from dashboard.queries import answers, in_file, records
+from dashboard.facts import counted
+from dashboard.queries import answers, records
 from dashboard.queries.answers import Answer
 from dashboard.queries.records import CaseRecord, RolloutRecord, decoded
-from dashboard.rollouts import preview_view
 from dashboard.state import View
-from dashboard.text import case_view, code_view, diff_view
-from dashboard.wording import counted
+from dashboard.text import case_view, code_view, diff_view, tables_view
 from dashboard.workspace import OpenRun
 from evaluator.model import Traceback, Verdict
 
@@ -34,9 +33,9 @@ def show(run: OpenRun, task_id: str, sample_id: str, test: int | None, target: V
     task = records.task(run, task_id)
     mode = task.mode if task else ""
     if run.recorded:
-        record = in_file.with_code_of(run, record, task)
+        record = records.with_code_of(run, record, task)
     verdict = case.verdict if case else record.verdict
-    st.html(preview_view.head(verdict, _title(record, case), _facts(record, recorded=run.recorded)))
+    st.html(tables_view.preview(verdict, _title(record, case), _facts(record, recorded=run.recorded)))
     _buttons(target.but(test=test), why=not run.recorded)
     if case is not None and case.verdict == Verdict.WRONG_ANSWER:
         _sides(case, mode)
@@ -57,7 +56,7 @@ def task_answers(run: OpenRun, task_id: str, sample_id: str, test: int) -> None:
         return
     facts.section(f"Answers to test {test}{f' ({part})' if (part := found.part()) else ''}")
     rows = [(each.verdict, _answer(each), each.rollouts, each.is_own) for each in found.rows]
-    st.html(preview_view.answers(rows))
+    st.html(tables_view.answers(rows))
 
 
 def _answer(answer: Answer) -> str:

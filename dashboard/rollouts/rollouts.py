@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 import streamlit as st
 
 from dashboard import controls, facts, state, widgets
-from dashboard.components import bars, grid_columns
 from dashboard.components import grid as cells
+from dashboard.components import links
 from dashboard.controls import Screen
 from dashboard.queries import aggregates, dataset, listing, records
 from dashboard.queries.listing import TASKS_PER_PAGE, CaseRow, GridRow
@@ -34,9 +34,13 @@ def head(screen: Screen, tools: Mapping[str, Callable[[Screen], None]]) -> str:
             facts.note(view.task, strong=True)
             state.link("tasks", view.place().but(task=view.task), "Its prompt and test cases")
         else:
-            shape = controls.choice("Shape", SHAPES, view, key="w_shape", default="grid")
+            shape = widgets.choice("Shape", SHAPES, view, key="w_shape", default="grid")
         if shape == "grid":
-            controls.sort_picker(view, GRID_SORTS, key="w_sort_grid")
+            widgets.show(
+                "selectbox", "w_sort_grid", view.sort if view.sort in GRID_SORTS else "",
+                lambda view, chosen: view.but(sort=chosen, page=1), "Order", list(GRID_SORTS), width=210,
+                format_func=lambda word: GRID_SORTS[word][0], label_visibility="collapsed",
+            )  # fmt: skip
             _column_picker(screen)
         if shape in ("grid", "task"):
             _zoom(view)
@@ -47,14 +51,9 @@ def head(screen: Screen, tools: Mapping[str, Callable[[Screen], None]]) -> str:
 
 def _column_picker(screen: Screen) -> None:
     several = listing.several(screen.run)
-    known = [word for word in grid_columns.COLS if word == "" or word in several]
-    current = screen.view.cols if screen.view.cols in known else ""
+    known = {word: label for word, label in cells.COLS.items() if word == "" or word in several}
     if len(known) > 1:
-        with widgets.place("cols", width="content"):
-            st.segmented_control(
-                "Columns", known, format_func=grid_columns.COLS.__getitem__, label_visibility="collapsed",
-                **widgets.bound("w_cols", current, lambda view, chosen: view.but(cols=chosen or "")),
-            )  # fmt: skip
+        widgets.choice("Columns", known, screen.view, key="w_cols", field="cols")
 
 
 def _zoom(view: View) -> None:
@@ -73,7 +72,7 @@ def grid(screen: Screen) -> None:
     count = listing.task_count(run, view.filter)
     controls.pager(view, count, TASKS_PER_PAGE, "tasks")
     unverified = 0 if run.recorded else aggregates.unverified_count(run, view.filter)
-    bars.legend(aggregates.verdict_counts(run, view.filter), unverified, view, recorded=run.recorded)
+    links.legend(aggregates.verdict_counts(run, view.filter), unverified, view, recorded=run.recorded)
     _task_grid(run, controls.page_of(view, count, TASKS_PER_PAGE), is_paged=count > TASKS_PER_PAGE)
 
 
@@ -82,7 +81,7 @@ def _task_grid(run: OpenRun, page: int, *, is_paged: bool) -> None:
     preview.follow()
     view = state.read().but(run=run.name)
     rows = listing.grid(run, view.filter, view.sort, page)
-    columns = grid_columns.arranged(rows, view.cols)
+    columns = cells.arranged(rows, view.cols)
     selected = _selected_sample(rows, columns.samples, view.at)
     known = {row.task_id: (row, places) for row, places in zip(rows, columns.samples, strict=True)}
 

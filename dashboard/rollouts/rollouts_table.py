@@ -1,4 +1,4 @@
-"""The Rollouts page as a table: one row per rollout, or one per group of them."""
+"""The Rollouts page as a table: one row per rollout, or one per group of them; or as a search."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard import controls, state, theme, widgets
+from dashboard import controls, facts, state, theme, widgets
 from dashboard.components import rollout_table
-from dashboard.components.rollout_table import Cell, Counts, Header, Row, Verdict
+from dashboard.components.rollout_table import Cell, Counts, Header, Match, Row, Verdict
 from dashboard.controls import Screen
-from dashboard.facts import number
-from dashboard.queries import listing
-from dashboard.queries.columns import COLUMNS, GROUPS
+from dashboard.facts import number, short_sample
+from dashboard.filters import search_progress
+from dashboard.queries import listing, search
 from dashboard.queries.listing import ROLLOUTS_PER_PAGE, Group
+from dashboard.queries.orders import COLUMNS, GROUPS
 from dashboard.rollouts.rollouts import completion
 from dashboard.state import View
-from dashboard.wording import short_sample
 from evaluator.model import Verdict as VerdictWord
 
 _HEIGHT = "max(300px, calc(100vh - 190px))"
@@ -30,37 +30,7 @@ _ALWAYS = {"verdict", "task_id", "sample_id", "reward", "tests"}
 _OF_GRADES = {"recorded_verdict", "tests", "unverified_reason"}
 """Usual columns that say nothing of rollouts that are not graded: their verdict is the recorded one."""
 HEADERS: dict[str, Header] = {
-    header.name: header
-    for header in (
-        Header("verdict", "", "tight", "verdict"),
-        Header("task_id", "task"),
-        Header("model", "model"),
-        Header("step", "step", "number", "training step"),
-        Header("sample_id", "sample"),
-        Header("sample_index", "index", "number", "sample index"),
-        Header("group", "group"),
-        Header("reward", "reward", "number"),
-        Header("given_reward", "given", "number", "the reward that the rollout came with"),
-        Header("recorded_verdict", "rec.", "tight", "the verdict that the rollout came with"),
-        Header("recorded_word", "recorded", "", "the same in its source's words"),
-        Header("recorded_by", "recorded by"),
-        Header("tests", "tests", "number", "test cases passed"),
-        Header("error_type", "error"),
-        Header("error_message", "message", "wide"),
-        Header("error_line", "line", "number"),
-        Header("first_failing_test", "first failing", "number", "the first failing test case"),
-        Header("flags", "flags"),
-        Header("tags", "tags"),
-        Header("wall_s", "wall, s", "number"),
-        Header("cpu_s", "CPU, s", "number"),
-        Header("memory_mb", "MiB", "number", "memory"),
-        Header("length", "length", "number", "characters of the completion"),
-        Header("kind", "kind"),
-        Header("checker", "checker"),
-        Header("grader", "grader"),
-        Header("unverified_reason", "not verified", "long", "why it is not verified"),
-        Header("duplicate_of", "same code as"),
-    )
+    name: Header(name, column.label, column.look, column.title) for name, column in COLUMNS.items()
 }
 _FORMATS: dict[str, Callable[[Any], str]] = {
     "reward": "{:.3g}".format,
@@ -78,18 +48,15 @@ def tools(screen: Screen) -> None:
     """What to group by, and which columns."""
     view = screen.view
     by = view.by if view.by in GROUPS else ""
-    with widgets.place("by", width="content"):
-        st.selectbox(
-            "Group by", list(_BY), format_func=lambda word: f"by {_BY[word]}" if word else "Group by", width=130,
-            label_visibility="collapsed",
-            **widgets.bound("w_by", by, lambda view, chosen: view.but(by=chosen or "", sort="", page=1)),
-        )  # fmt: skip
+    widgets.show(
+        "selectbox", "w_by", by, lambda view, chosen: view.but(by=chosen or "", sort="", page=1), "Group by", list(_BY),
+        format_func=lambda word: f"by {_BY[word]}" if word else "Group by", label_visibility="collapsed", width=130,
+    )  # fmt: skip
     if not by:
-        with st.popover("Columns", key="columns"), widgets.place("fields"):
-            st.pills(
-                "Columns", list(COLUMNS), selection_mode="multi", label_visibility="collapsed", width=420,
-                format_func=lambda name: HEADERS[name].label or name,
-                **widgets.bound("w_fields", _fields(view), _with_fields),
+        with st.popover("Columns", key="columns"):
+            widgets.show(
+                "pills", "w_fields", _fields(view), _with_fields, "Columns", list(COLUMNS), selection_mode="multi",
+                label_visibility="collapsed", format_func=lambda name: HEADERS[name].label or name, width=420,
             )  # fmt: skip
 
 
@@ -220,3 +187,53 @@ def _inside(view: View, group: Group) -> View | None:
         "err": {"err": group.value},
     }
     return list_.but(**changes[view.by])
+
+
+_HELP = (
+    "Text to find in completions and code, as written: case counts. Between slashes: a regular expression (RE2), "
+    "such as /^import (os|sys)/ or /(?i)todo/."
+)
+
+
+def field(screen: Screen) -> None:
+    """The text to find, which is part of the filter, and how far the search is."""
+    find = screen.view.filter.find
+    widgets.show(
+        "text_input", "w_find_here", find, lambda view, chosen: view.but(find=chosen, page=1), "Find", width=330,
+        placeholder="text, or /regular expression/", label_visibility="collapsed", help=_HELP,
+    )  # fmt: skip
+    if find:
+        now = search.scan(screen.run, find).progress()
+        if now.state == "finished" and not now.error:
+            facts.note(search_progress.line(now))
+
+
+def require_text(screen: Screen) -> None:
+    """Without a text to find, says how to search, and ends the page."""
+    if not screen.view.filter.find:
+        facts.note(
+            f"{_HELP} The search is part of the filter: it applies to all pages, next and previous, and the export."
+        )
+        st.stop()
+
+
+def hits(screen: Screen) -> None:
+    """One row per rollout that the search found, with the line of the first match."""
+    view, run = screen.view, screen.run
+    controls.pager(view, screen.shown, ROLLOUTS_PER_PAGE, "rollouts")
+    found = listing.hits(run, view.filter, view.sort, controls.page_of(view, screen.shown, ROLLOUTS_PER_PAGE))
+    headers = [
+        *(HEADERS[name] for name in ("verdict", "task_id", "model", "sample_id")),
+        Header("place", "in", sortable=False),
+        Header("line", "line", "number", sortable=False),
+        Header("match", "first match", "wide", sortable=False),
+    ]
+    rows: list[list[Cell]] = [
+        [
+            Verdict(hit.verdict), hit.task_id, hit.model, short_sample(hit.task_id, hit.sample_id, hit.model),
+            "code" if hit.in_code else "text", f"{hit.line:,}", Match(hit.before.lstrip(), hit.hit, hit.after),
+        ]
+        for hit in found
+    ]  # fmt: skip
+    ids = [(hit.task_id, hit.sample_id) for hit in found]
+    opened_from(screen, headers, ids, rows, key="hit_table", linked=3)

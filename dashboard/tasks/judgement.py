@@ -6,8 +6,8 @@ import os
 
 import streamlit as st
 
-from dashboard import facts
-from dashboard.wording import counted
+from dashboard import facts, widgets
+from dashboard.facts import counted
 from dashboard.workspace import OpenRun
 from evaluator.runs.notes import JUDGEMENTS, Judgement, NotesError, TaskNote, note_task, read_notes
 
@@ -23,21 +23,17 @@ def offer(run: OpenRun, task_id: str, test: int | None = None) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"judge_{place}"):
         for number, word in enumerate(JUDGEMENTS, 1):
             chosen = said.judgement == word
-            st.button(
-                f"✓ {word}" if chosen else word,
-                key=f"{word}_{place}",
-                type="primary" if chosen else "secondary",
-                shortcut=str(number) if test is None else None,
+            widgets.button(
+                f"✓ {word}" if chosen else word, f"{word}_{place}", _judge, run, said, None if chosen else word, typed,
+                type="primary" if chosen else "secondary", shortcut=str(number) if test is None else None,
                 disabled=locked,
-                on_click=_judge,
-                args=(run, said, None if chosen else word, typed),
-            )
+            )  # fmt: skip
         st.text_input(
             "Note", said.note, key=typed, placeholder=f"note on {'the task' if test is None else f'test {test}'}",
             label_visibility="collapsed", disabled=locked, on_change=_save, args=(run, said, typed),
         )  # fmt: skip
         if test is None:
-            st.button("Save", key="save_note", shortcut="S", disabled=locked, on_click=_save, args=(run, said, typed))
+            widgets.button("Save", "save_note", _save, run, said, typed, shortcut="S", disabled=locked)
     if locked:
         facts.banner("The run's folder is read-only here, so no judgement can be saved.", warn=True)
     if test is None and (fault := st.session_state.pop(_FAULT, "")):

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 import json
 import textwrap
+import threading
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -15,14 +16,14 @@ import streamlit as st
 
 from dashboard import background, escape, facts, sandbox_state, state, theme
 from dashboard.background import Job
-from dashboard.components import answer_list, row_list
-from dashboard.components.row_list import Column
+from dashboard.components import answer_list, lists
+from dashboard.components.lists import Column
 from dashboard.controls import Screen
+from dashboard.facts import counted, short_sample
 from dashboard.queries import answers, records
 from dashboard.queries.answers import Code
 from dashboard.queries.records import TaskRecord
 from dashboard.state import View
-from dashboard.wording import counted, short_sample
 from evaluator import grade_all
 from evaluator.model import Grade, Kind, Limits, Mode, Rollout, Task, TestCase
 from evaluator.runs.reading import Manifest
@@ -156,7 +157,7 @@ def _start(task: Task, case: TestCase, samples: Sequence[Code], manifest: Manife
     earlier: Trial | None = st.session_state.get(_RESULT)
     if earlier is not None:
         earlier.job.stop()
-    work = partial(_graded, task_with(task, case), samples, manifest.options.limits, manifest.options.checker)
+    work = partial(_grade, task_with(task, case), samples, manifest.options.limits, manifest.options.checker)
     st.session_state[_RESULT] = Trial(task.task_id, case, Job("Samples run", len(samples), work), samples)
 
 
@@ -165,12 +166,18 @@ def _running(task_id: str) -> bool:
     return trial is not None and trial.task_id == task_id and trial.job.running
 
 
-def _graded(task: Task, samples: Sequence[Code], limits: Limits, checker: str | None) -> Iterator[Grade]:
+def _grade(
+    task: Task, samples: Sequence[Code], limits: Limits, checker: str | None, add: Callable[[Grade], None],
+    stop: threading.Event,
+) -> None:  # fmt: skip
     rollouts = [
         Rollout(task_id=task.task_id, sample_id=each.sample_id, completion=each.code, kind=Kind.FULL)
         for each in samples
     ]
-    return grade_all([task], rollouts, limits=limits, checker=checker, cache=None)
+    for grade in grade_all([task], rollouts, limits=limits, checker=checker, cache=None):
+        add(grade)
+        if stop.is_set():
+            break
 
 
 def _result(trial: Trial, view: View, record: TaskRecord) -> None:
@@ -202,7 +209,7 @@ def _result(trial: Trial, view: View, record: TaskRecord) -> None:
         )
         for each in listed
     ]
-    row_list.show(
+    lists.row_list(
         _COLUMNS, rows, key="new_case_rows", label="samples", height=f"min({30 + 24 * len(rows)}px, {_TABLE_HEIGHT})",
         shown="", on_pick=picked,
     )  # fmt: skip

@@ -1,20 +1,100 @@
-"""The list of the dataset's tasks on the Tasks page: suspects first, or another order, or a random sample."""
+"""The list of the dataset's tasks on the Tasks page: suspects first, or another order, or a random sample; and the run
+of their references: one that fails, or is slow, makes its task a suspect.
+"""
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Callable, Hashable
+from functools import partial
+from typing import NamedTuple
+
 import streamlit as st
 
-from dashboard import controls, facts, state, widgets
-from dashboard.components import row_list
-from dashboard.components.row_list import Column
+from dashboard import background, controls, facts, sandbox_state, state, widgets
+from dashboard.background import Job
+from dashboard.components import lists
+from dashboard.components.lists import Column
 from dashboard.controls import Screen
-from dashboard.queries import dataset, records, suspects
+from dashboard.facts import counted
+from dashboard.queries import dataset, records
 from dashboard.queries.dataset import SORTS, RandomSample, Reason, TaskLine
 from dashboard.queries.listing import TASKS_PER_PAGE
 from dashboard.queries.records import TaskRecord
 from dashboard.state import View
+from dashboard.suspicions import Finding
 from dashboard.tasks import judgement
-from dashboard.wording import counted
+from dashboard.workspace import OpenRun
+from evaluator.model import Grade
+from evaluator.references import fault_of, reference_grades
+
+_SLOW = 3
+"""A reference that takes more than the limit by this is slow: a right completion may not be quicker."""
+
+
+class Checked(NamedTuple):
+    """A task whose reference was run, and what puts its tests in doubt."""
+
+    task_id: str
+    finding: Finding | None
+
+
+def offer_references(screen: Screen) -> None:
+    """The button; while they run, the progress; then what was found."""
+    total = dataset.reference_count(screen.run)
+    if not total:
+        return
+    job = background.find(*_key(screen.run))
+    if job is not None and job.running:
+        background.watch(job)
+        return
+    refusal = sandbox_state.refusal()
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        widgets.button(
+            f"Run the {counted(total, 'reference')}{' again' if job else ''}", "run_references", _start, screen.run,
+            total, disabled=bool(refusal),
+            help="In the sandbox. A reference that fails, or is slow, makes its task's tests suspect.",
+        )  # fmt: skip
+        if said := refusal or (_summary(job) if job else ""):
+            facts.note(said)
+
+
+def _start(run: OpenRun, total: int) -> None:
+    background.start(_key(run), lambda: Job("References run", total, partial(_check, run)))
+
+
+def _check(run: OpenRun, add: Callable[[Checked], None], stop: threading.Event) -> None:
+    options = run.manifest.options
+    for grade in reference_grades(dataset.with_references(run), limits=options.limits, checker=options.checker):
+        found = finding(grade)
+        dataset.note_reference(run, grade.task_id, found)
+        add(Checked(grade.task_id, found))
+        if stop.is_set():
+            break
+
+
+def finding(grade: Grade) -> Finding | None:
+    """What a reference's grade says against its task's tests."""
+    if (fault := fault_of(grade)) is not None:
+        return Finding(dataset.REFERENCE, fault, 6)
+    slowest = max(grade.cases, key=lambda case: case.wall_s or 0, default=None)
+    if slowest is None or (slowest.wall_s or 0) * _SLOW <= grade.limits.wall_s:
+        return None
+    why = f"the reference takes {facts.seconds(slowest.wall_s)} of {grade.limits.wall_s:g} s"
+    return Finding(dataset.REFERENCE, why, 2, slowest.index)
+
+
+def _summary(job: Job[Checked]) -> str:
+    if job.failure:
+        return f"Not run: {job.failure}"
+    against = sum(each.finding is not None for each in job.results)
+    end = f", stopped before the other {job.total - len(job.results):,}" if job.stopping else ""
+    return f"{len(job.results):,} run{end}: {counted(against, 'task')} failed or slow"
+
+
+def _key(run: OpenRun) -> tuple[Hashable, ...]:
+    return "references", str(run.path), run.stamp
+
 
 _CHARACTER = 7.5
 """Pixels."""
@@ -33,7 +113,7 @@ def show(screen: Screen) -> TaskRecord:
     """The tasks with a rollout in the filter. Returns the selected one; ends the page when there is none."""
     view, run = screen.view, screen.run
     with st.spinner("Reading the test cases"):
-        suspects.prepare(run)
+        dataset.prepare(run)
     _find_and_order(view)
     count = dataset.task_total(run, view.filter, view.sort)
     lines = dataset.task_lines(run, view.filter, view.sort, controls.page_of(view, count, TASKS_PER_PAGE))
@@ -47,7 +127,7 @@ def show(screen: Screen) -> TaskRecord:
         state.write(state.read().but(task=known[row], test=None))
 
     judged = judgement.words(run)
-    row_list.show(
+    lists.row_list(
         _columns(known),
         [_row(line, judged.get(line.task_id, "")) for line in lines],
         key="task_list",
@@ -74,11 +154,11 @@ def reason_text(reason: Reason, tests: int) -> str:
         return reason.why.partition(": ")[0]
     if reason.cases == 1:
         return f"test {reason.tests[0]}: {reason.why}"
-    if reason.cases == tests and reason.kind == suspects.NOBODY:
+    if reason.cases == tests and reason.kind == dataset.NOBODY:
         return f"nobody passes any of {tests:,} tests"
     more = f" and {reason.cases - len(reason.tests):,} more" if reason.cases > len(reason.tests) else ""
     names = ", ".join(str(test) for test in sorted(reason.tests))
-    agree = ", most agree on another answer" if reason.kind == suspects.NOBODY and "agree" in reason.why else ""
+    agree = ", most agree on another answer" if reason.kind == dataset.NOBODY and "agree" in reason.why else ""
     return f"tests {names}{more}: {_OF_MANY.get(reason.kind, reason.why)}{agree}"
 
 
@@ -107,17 +187,13 @@ def _height(*, sampled: bool, paged: bool) -> str:
 def _find_and_order(view: View) -> None:
     sample = dataset.random_sample(view.sort)
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom", key="task_find"):
-        with widgets.place("find"):
-            st.text_input(
-                "Find", placeholder="find a task", label_visibility="collapsed",
-                **widgets.bound("w_find", view.filter.q, lambda view, words: view.but(q=words, page=1)),
-            )  # fmt: skip
+        widgets.show(
+            "text_input", "w_find", view.filter.q, lambda view, words: view.but(q=words, page=1), "Find",
+            placeholder="find a task", label_visibility="collapsed",
+        )  # fmt: skip
         current = "random" if sample else view.sort if view.sort in SORTS else ""
-        with widgets.place("task_sort", width="content"):
-            st.selectbox(
-                "Order", list(SORTS), format_func=lambda word: SORTS[word][0], label_visibility="collapsed", width=170,
-                **widgets.bound("w_task_sort", current, _order),
-            )  # fmt: skip
+        widgets.show("selectbox", "w_task_sort", current, _order, "Order", list(SORTS), width=170,
+                     format_func=lambda word: SORTS[word][0], label_visibility="collapsed")  # fmt: skip
     if sample is None:
         return
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
@@ -135,14 +211,8 @@ def _number(sample: RandomSample, name: str, label: str, least: int) -> None:
         wanted = getattr(sample, name) if value is None else value
         return view.but(sort=now._replace(**{name: wanted}).word, page=1, task="", test=None)
 
-    with widgets.place(name):
-        st.number_input(
-            label,
-            min_value=least,
-            max_value=999_999,
-            step=1,
-            **widgets.bound(f"w_{name}", getattr(sample, name), choose),
-        )
+    widgets.show("number_input", f"w_{name}", getattr(sample, name), choose, label, min_value=least,
+                 max_value=999_999, step=1)  # fmt: skip
 
 
 def _row(line: TaskLine, judged: str) -> tuple[str, str, str, str]:

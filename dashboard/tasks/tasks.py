@@ -8,17 +8,16 @@ import streamlit as st
 
 from dashboard import facts, state, widgets
 from dashboard.completion import trial_run
-from dashboard.components import answer_list, row_list
-from dashboard.components.row_list import Column
+from dashboard.components import answer_list, lists
+from dashboard.components.lists import Column
 from dashboard.controls import Screen
-from dashboard.queries import answers, dataset, suspects
+from dashboard.facts import counted
+from dashboard.queries import answers, dataset
 from dashboard.queries.answers import Short
-from dashboard.queries.dataset import CaseCount
+from dashboard.queries.dataset import CaseCount, Suspect
 from dashboard.queries.records import TaskRecord
-from dashboard.queries.suspects import Suspect
 from dashboard.tasks import judgement, new_case
 from dashboard.text import case_view, code_view, diff_view
-from dashboard.wording import counted
 from dashboard.workspace import OpenRun
 from evaluator.model import Mode, TestCase, Verdict
 
@@ -96,7 +95,7 @@ def case_table(screen: Screen, record: TaskRecord, cases: list[TestCase]) -> int
         return None
     counts = {count.test_index: count for count in dataset.case_counts(screen.run, record.task_id)}
     found = answers.by_test(screen.run, record.task_id)
-    suspected = [each.test_index for each in suspects.of_task(screen.run, record.task_id)]
+    suspected = [each.test_index for each in dataset.suspects_of(screen.run, record.task_id)]
     known = [case.index for case in cases[:_CASES_LISTED]]
     fewest = min(known, key=lambda index: _rate(counts.get(index)))
     likely = next((index for index in suspected if index in known), fewest)
@@ -116,7 +115,7 @@ def case_table(screen: Screen, record: TaskRecord, cases: list[TestCase]) -> int
             (note.judgement or "note") if note else "",
         )
 
-    row_list.show(
+    lists.row_list(
         _COLUMNS,
         [row(case) for case in cases[:_CASES_LISTED]],
         key="case_list",
@@ -136,12 +135,7 @@ def below(screen: Screen, record: TaskRecord, cases: list[TestCase], index: int 
     if has_no_dataset(screen.run):
         return
     chosen = next((case for case in cases if case.index == index), None)
-    pane = screen.view.tab if screen.view.tab in _PANES else ""
-    with widgets.place("pane", width="content"):
-        st.segmented_control(
-            "Pane", list(_PANES), format_func=_PANES.__getitem__, label_visibility="collapsed",
-            **widgets.bound("w_pane", pane, lambda view, word: view.but(tab=word or "")),
-        )  # fmt: skip
+    pane = widgets.choice("Pane", _PANES, screen.view, key="w_pane", field="tab")
     if pane == "new":
         new_case.offer(screen, record, chosen)
     elif pane == "code":
@@ -154,7 +148,9 @@ def below(screen: Screen, record: TaskRecord, cases: list[TestCase], index: int 
 
 def _this_case(screen: Screen, record: TaskRecord, chosen: TestCase) -> None:
     """What is suspect about it, what people think of it, the answers, and the test case itself."""
-    reasons = [each for each in suspects.of_task(screen.run, record.task_id) if each.test_index in (None, chosen.index)]
+    reasons = [
+        each for each in dataset.suspects_of(screen.run, record.task_id) if each.test_index in (None, chosen.index)
+    ]
     at = screen.view.but(task=record.task_id, test=chosen.index)
     here = screen.view.place().but(task=at.task, test=at.test, up=at.below("tasks"))
     left, right = st.columns([1, 1], gap="small")

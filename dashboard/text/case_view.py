@@ -2,14 +2,46 @@
 
 from __future__ import annotations
 
+import ast
 import re
+from functools import lru_cache
 
 import streamlit as st
 
 from dashboard import facts
-from dashboard.text import code_view, diff, diff_view, literals
-from dashboard.wording import counted
+from dashboard.facts import counted
+from dashboard.text import code_view, diff, diff_view
 from evaluator.model import Mode, Verdict
+from evaluator.syntax import tree_of
+
+_LONGEST = 20_000
+_PARTS = (ast.Constant, ast.List, ast.Tuple, ast.Set, ast.Dict, ast.UnaryOp, ast.USub, ast.expr_context)
+
+
+def alike(expected: str, actual: str) -> tuple[str, str]:
+    """Both as Python writes them; as they are where one is not a literal, or where nothing would be left to see."""
+    ours, theirs = written(expected), written(actual)
+    if ours is None or theirs is None or ours == theirs:
+        return expected, actual
+    return ours, theirs
+
+
+def same_literal(one: str, other: str) -> bool:
+    """Whether they are the same text, or the same literal."""
+    return one == other or (written(one) is not None and written(one) == written(other))
+
+
+@lru_cache(maxsize=1_000)
+def written(text: str) -> str | None:
+    """`[1, 'a']` for `[1,"a"]`. None if the text is not a literal, or very long. Nothing is evaluated."""
+    tree = tree_of(text.strip()) if len(text) <= _LONGEST else None
+    if tree is None or len(tree.body) != 1:
+        return None
+    (only,) = tree.body
+    if not isinstance(only, ast.Expr) or not all(isinstance(node, _PARTS) for node in ast.walk(only.value)):
+        return None
+    return ast.unparse(only.value)
+
 
 SHOWN = 20_000
 """The most characters of an input that are shown."""
@@ -112,7 +144,7 @@ def expected_and_actual(
             _got(actual)
     else:
         values = (expected, actual or "")
-        _output(verdict, *(literals.alike(*values) if mode == Mode.CALL else values), line)
+        _output(verdict, *(alike(*values) if mode == Mode.CALL else values), line)
 
 
 def _output(verdict: Verdict, expected: str, actual: str, line: int | None) -> None:
@@ -132,7 +164,7 @@ def _statement(verdict: Verdict, expected: str | None, actual: str | None, diffe
     """For a statement: the message names both sides, and may be all there is."""
     if expected and actual:
         as_text = verdict is Verdict.WRONG_ANSWER and not in_words(expected)
-        st.html((diff_view.side_by_side if as_text else diff_view.beside)(*literals.alike(expected, actual)))
+        st.html((diff_view.side_by_side if as_text else diff_view.beside)(*alike(expected, actual)))
     elif actual:
         _got(actual)
     elif verdict is Verdict.PASSED:

@@ -11,7 +11,7 @@ from pygments.lexers.python import PythonLexer
 from pygments.token import Comment, Keyword, Name, Number, Operator, String, _TokenType
 
 from dashboard.escape import html
-from dashboard.wording import counted
+from dashboard.facts import counted
 
 MAX_CHARACTERS = 200_000
 """Longer code is shown without colours."""

@@ -6,15 +6,18 @@ import itertools
 from hashlib import sha256
 
 from dashboard.escape import html
-from dashboard.text.diff import Comparison, Row, Span, compare
-from dashboard.text.excerpt import Excerpt
-from dashboard.wording import counted
+from dashboard.facts import counted
+from dashboard.text import code_view
+from dashboard.text.diff import Comparison, Excerpt, Row, Span, compare
 
 _MARKS = str.maketrans({" ": "·", "\t": "→", "\r": "␍", "\n": "⏎", "\u00a0": "⍽"})
 _ALWAYS = {"\r": "␍", "\x00": "␀", "\x1b": "␛"}
 _SHOWN = 4_000
 _LONG_LINE = 3_000
 _MOST_SPANS = 60
+_ALIKE = 0.5
+"""Characters that two lines share, from which on only the others are marked."""
+_NOT_WHOLE = "too long to align: only lines around the first difference are shown"
 
 
 def visible(text: str) -> str:
@@ -50,39 +53,81 @@ def side_by_side(expected: str, actual: str, line: int | None = None) -> str:
     if not changed:
         notes.append("the difference was not stored")
     if not comparison.whole:
-        notes.append("too long to align: only lines around the first difference are shown")
+        notes.append(_NOT_WHOLE)
         if comparison.expected.gap is None and comparison.actual.gap is None:
             notes.append(f"SHA-256 of expected {_digest(expected)}, of actual {_digest(actual)}")
     tail = "".join(f'<tr><td class="fold" colspan="4">{html(note)}</td></tr>' for note in notes)
     return _box(f"{_TABLE}{head}<tbody>{body}{tail}</tbody></table>")
 
 
-def unified(before: str, after: str) -> str:
-    """What was changed in a code: lines that went, then lines that came, with a few of those around them."""
-    ended = [text.removesuffix("\n") + "\n" for text in (before, after)]
-    rows = compare(*ended).rows
+def one_column(before: str, after: str, title: str = "") -> str:
+    """Two codes in one column: lines that are only in the first with a minus, lines that are only in the other with a
+    plus, and a few of those around them.
+    """
     body = ""
-    for changed, group in itertools.groupby(rows, key=lambda row: row.kind == "change"):
+    for changed, group in itertools.groupby(compare(before, after).rows, key=lambda row: row.kind == "change"):
         lines = list(group)
         if changed:
-            body += "".join(_changed_line("−", row.left_no, row.left, "minus") for row in lines)
-            body += "".join(_changed_line("+", row.right_no, row.right, "plus") for row in lines)
+            body += "".join(_line(row.left_no, None, row.left, "minus") for row in lines if row.left is not None)
+            body += "".join(_line(None, row.right_no, row.right, "plus") for row in lines if row.right is not None)
         else:
-            body += "".join(_same_line(row) for row in lines)
-    return _box(f'<table class="unified"><colgroup><col class="no"><col></colgroup><tbody>{body}</tbody></table>')
+            body += "".join(_fold(row, 3) or _line(row.left_no, row.right_no, row.left, "") for row in lines)
+    head = f"<thead><tr><th></th><th></th><th>{html(title)}</th></tr></thead>" if title else ""
+    table = f'<table><colgroup><col class="no"><col class="no"><col></colgroup>{head}<tbody>{body}</tbody></table>'
+    return f'<div class="rs-diff rs-one-column" tabindex="0">{table}</div>'
 
 
-def _changed_line(sign: str, number: int | None, spans: list[Span] | None, name: str) -> str:
+def _line(left: int | None, right: int | None, spans: list[Span] | None, kind: str) -> str:
+    mark = {"minus": "−", "plus": "+"}.get(kind, " ")
+    numbers = "".join(f'<td class="no">{number or ""}</td>' for number in (left, right))
+    return f'<tr>{numbers}<td class="{kind}">{mark} {_spans(spans or [])}</td></tr>'
+
+
+def two_codes(a: str, b: str, height: str) -> str:
+    """Two programs as a table: equal stretches folded, changed lines marked, and in similar lines what differs."""
+    comparison = compare(a, b)
+    if not comparison.rows:
+        return code_view.code(a, height=height)
+    left, right = code_view.coloured_lines(a), code_view.coloured_lines(b)
+    body = ""
+    for row in comparison.rows:
+        similar = row.kind == "change" and _alike(row.left) and _alike(row.right)
+        cells = _code(row.left_no, row.left, left, "minus", row, marked=similar)
+        cells += _code(row.right_no, row.right, right, "plus", row, marked=similar)
+        body += _fold(row, 4, "equal line") or f"<tr>{cells}</tr>"
+    if not comparison.whole:
+        body += f'<tr><td class="fold" colspan="4">{_NOT_WHOLE}</td></tr>'
+    table = f"{_TABLE}{_head('A', 'B')}<tbody>{body}</tbody></table>"
+    return f'<div class="rs-diff rs-code-diff" tabindex="0" style="max-height:{height}">{table}</div>'
+
+
+def _code(
+    number: int | None, spans: list[Span] | None, coloured: list[str], look: str, row: Row, *, marked: bool
+) -> str:
     if spans is None:
+        return '<td class="no"></td><td></td>'
+    if marked or number is None:
+        drawn = "".join(f"<i>{html(text)}</i>" if differs else html(text) for text, differs in spans)
+    else:
+        drawn = coloured[number - 1]
+    return f'<td class="no">{number or ""}</td><td class="{look * (row.kind == "change")}">{drawn}</td>'
+
+
+def _alike(spans: list[Span] | None) -> bool:
+    """Whether most of a line is in the other side's line, too."""
+    if not spans or not any(differs for _, differs in spans):
+        return False
+    equal = sum(len(text.strip()) for text, differs in spans if not differs)
+    return equal >= _ALIKE * sum(len(text.strip()) for text, _ in spans)
+
+
+def _fold(row: Row, columns: int, noun: str = "") -> str:
+    """The row of a table that stands for lines or characters that are not shown; "" for another row."""
+    if row.kind not in ("fold", "gap"):
         return ""
-    return f'<tr><td class="no">{number or ""} {sign}</td><td class="{name}">{_spans(spans)}</td></tr>'
-
-
-def _same_line(row: Row) -> str:
-    if row.kind == "equal":
-        return f'<tr><td class="no">{row.right_no or ""} &nbsp;</td><td>{_spans(row.right or [])}</td></tr>'
-    said = counted(row.folded, "line") if row.kind == "fold" else counted(row.left_out[1], "character")
-    return f'<tr><td class="fold" colspan="2">{said} not shown</td></tr>'
+    lines = counted(row.folded, noun) if noun else f"{counted(row.folded, 'line')} not shown"
+    said = lines if row.kind == "fold" else _left_out(*row.left_out)
+    return f'<tr><td class="fold" colspan="{columns}">{said}</td></tr>'
 
 
 def beside(expected: str, actual: str) -> str:
@@ -117,14 +162,10 @@ def _head(left: str, right: str) -> str:
 
 
 def _row(row: Row, *, first: bool) -> str:
-    if row.kind == "fold":
-        return f'<tr><td class="fold" colspan="4">{counted(row.folded, "line")} not shown</td></tr>'
-    if row.kind == "gap":
-        return f'<tr><td class="fold" colspan="4">{_left_out(*row.left_out)}</td></tr>'
     changed = row.kind == "change"
     mark = ' class="first"' if first else ""
     left = _side(row.left_no, row.left, changed, "expected")
-    return f"<tr{mark}>{left}{_side(row.right_no, row.right, changed, 'actual')}</tr>"
+    return _fold(row, 4) or f"<tr{mark}>{left}{_side(row.right_no, row.right, changed, 'actual')}</tr>"
 
 
 def _extent(side: Excerpt) -> str:

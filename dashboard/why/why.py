@@ -4,15 +4,147 @@ from __future__ import annotations
 
 import hashlib
 
+import msgspec
 import streamlit as st
 
 from dashboard import facts, sandbox_state
 from dashboard.controls import Screen
+from dashboard.facts import counted
+from dashboard.queries import records
 from dashboard.queries.records import CaseRecord, RolloutRecord
-from dashboard.why import replay, why_view
-from dashboard.why.replay import ReplayError
-from evaluator.model import Verdict
-from evaluator.tracing import Replay
+from dashboard.why import why_view
+from evaluator.model import Limits, Task, Verdict
+from evaluator.sandbox import FaultError, SandboxUnavailable, Status
+from evaluator.tracing import Replay, Window, replay
+
+TO_SHOW = Window()
+TO_COMPARE = Window(first=3_000, last=0, most_s=4.0)
+"""The first steps: two runs are compared from the start."""
+_SLOW_S = 4.0
+"""For a test case that timed out, whose last lines are soon there."""
+_KEPT = 24
+_SESSION = "replays"
+_LONG_VALUE = 300
+
+
+class ReplayError(Exception):
+    """A test case that can't be replayed. The message says why, in one line."""
+
+
+def of(
+    screen: Screen, rollout: RolloutRecord, test: CaseRecord, window: Window = TO_SHOW, code: str | None = None
+) -> Replay:
+    """The replay of a rollout's test case, from this session if it was made before. Raises `ReplayError`.
+
+    `code`: another code of the same task to run in its place.
+    """
+    code = rollout.code if code is None else code
+    key = (screen.run.key, rollout.task_id, test.test_index, window, code)
+    known: dict[object, Replay] = st.session_state.setdefault(_SESSION, {})
+    if key not in known:
+        made = _made(screen, rollout, test, window, code)
+        while len(known) >= _KEPT:
+            known.pop(next(iter(known)))
+        known[key] = made
+    return known[key]
+
+
+def _made(screen: Screen, rollout: RolloutRecord, test: CaseRecord, window: Window, code: str | None) -> Replay:
+    record = records.task(screen.run, rollout.task_id)
+    if code is None or record is None:
+        missing = "completion has no code" if code is None else "run does not have the task"
+        raise ReplayError(f"Nothing to replay: the {missing}.")
+    if test.verdict == Verdict.TIME_LIMIT:
+        window = window._replace(most_s=min(window.most_s, _SLOW_S))
+    try:
+        made = replay(
+            msgspec.json.decode(record.task, type=Task),
+            code,
+            test.test_index,
+            limits=_limits(screen, rollout),
+            checker=screen.run.manifest.options.checker,
+            window=window,
+        )
+    except (SandboxUnavailable, FaultError, msgspec.DecodeError) as error:
+        raise ReplayError(f"The replay failed: {error}") from None
+    if made.refusal:
+        raise ReplayError(made.refusal)
+    return made
+
+
+def _limits(screen: Screen, rollout: RolloutRecord) -> Limits:
+    try:
+        return msgspec.json.decode(rollout.limits or "", type=Limits)
+    except msgspec.DecodeError:
+        return screen.run.manifest.options.limits
+
+
+# --- What a replay shows ------------------------------------------------------------------------
+
+
+def ending(made: Replay) -> str:
+    """How the replay ended, in a few words."""
+    end, outcome = made.trace.end, made.outcome
+    if end is None:
+        why = outcome.message or outcome.status.value if outcome else ""
+        return f"killed: {why}"
+    if end.how == "raised":
+        where = f" (line {end.line})" if end.line and not made.trace.steps else ""
+        return f"raised {end.error}: {end.value}".rstrip(": ") + where
+    if end.how == "stopped":
+        return f"stopped after {made.budget_s:g} s"
+    if end.how == "exited":
+        return "exited by itself"
+    return f"returned {end.value}" if end.value else "ran to its end"
+
+
+def unlike_the_run(made: Replay, test: CaseRecord) -> str:
+    """How the replay ended otherwise than the run did, as one line; empty if it ended in the same way."""
+    end, verdict = made.trace.end, test.verdict
+    if verdict in (Verdict.TIME_LIMIT, Verdict.MEMORY_LIMIT, Verdict.OUTPUT_LIMIT):
+        slow = end is None or end.how == "stopped"
+        return "" if slow or _at_limit(made) else f"The run ended with {verdict}, the replay {ending(made)}."
+    if end is None or end.how == "stopped":
+        return ""  # tracing is slow: not the program's doing
+    if verdict in (Verdict.RUNTIME_ERROR, Verdict.COMPILE_ERROR):
+        same = end.how == "raised" and (test.error_type in (None, end.error))
+        return "" if same else f"The run raised {test.error_type or 'an exception'}, the replay {ending(made)}."
+    if not made.checkable or verdict not in (Verdict.PASSED, Verdict.WRONG_ANSWER):
+        return ""
+    if end.how == "raised":
+        return f"The run ended with {verdict}, the replay {ending(made)}."
+    if made.right is not None:
+        same = made.right == (verdict == Verdict.PASSED) and _same_output(made, test)
+        return "" if same else "The replay printed another output than the run: the program may be random."
+    return _other_value(end.value, test.actual or "")
+
+
+def _at_limit(made: Replay) -> bool:
+    return made.outcome is not None and made.outcome.status in (Status.TIME, Status.MEMORY, Status.OUTPUT)
+
+
+def _same_output(made: Replay, test: CaseRecord) -> bool:
+    printed = made.outcome.stdout.text() if made.outcome else ""
+    return test.actual is None or len(test.actual) > _LONG_VALUE or printed == test.actual
+
+
+def _other_value(value: str, actual: str) -> str:
+    if max(len(value), len(actual)) > _LONG_VALUE or any(c in value + actual for c in "<…"):
+        return ""  # cut, or no data
+    if value == actual or ("{" in value and sorted(value) == sorted(actual)):  # a set in another order
+        return ""
+    return f"The replay returned {value}, the run {actual}: the program may be random."
+
+
+def extent(made: Replay) -> str:
+    """How many steps there were, and which are kept."""
+    kept, end = made.trace.steps, made.trace.end
+    total = max(end.steps if end else 0, kept[-1].number if kept else 0)
+    if total <= len(kept):
+        return counted(total, "step")
+    first = next((n for n, step in enumerate(kept) if step.number != n + 1), len(kept))
+    return f"the first {first:,} and the last {len(kept) - first:,} of {counted(total, 'step')}"
+
 
 _END = 70
 _NOTHING = {
@@ -39,7 +171,7 @@ def show(screen: Screen, rollout: RolloutRecord, test: CaseRecord | None, edit: 
         return
     try:
         with st.spinner(f"Replaying test {test.test_index} in the sandbox"):
-            made = replay.of(screen, rollout, test, code=code)
+            made = of(screen, rollout, test, code=code)
     except ReplayError as error:
         facts.note(str(error))
         return
@@ -57,9 +189,9 @@ def _digest(code: str) -> str:
 
 def _ending(made: Replay, test: CaseRecord, *, of_edit: bool) -> None:
     """What the replay came to, and where a replay of the run's code is not what the run stored."""
-    unlike = "" if of_edit else replay.unlike_the_run(made, test)
-    end = replay.ending(made)
-    facts.line([("replayed", replay.extent(made)), ("end", end if len(end) <= _END else f"{end[:_END]}…")])
+    unlike = "" if of_edit else unlike_the_run(made, test)
+    end = ending(made)
+    facts.line([("replayed", extent(made)), ("end", end if len(end) <= _END else f"{end[:_END]}…")])
     stopped = made.trace.end is not None and made.trace.end.how == "stopped"
     if unlike:
         facts.banner(unlike, warn=True)

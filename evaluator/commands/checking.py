@@ -6,9 +6,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from evaluator.commands.failure import CommandError, Exit
 from evaluator.commands.given_files import preamble_text
-from evaluator.commands.tables import counted, new_table, print_json, print_table
+from evaluator.commands.output import CommandError, Exit, counted, print_json, print_table
 from evaluator.formats import Problem, load_tasks
 from evaluator.model import Task
 from evaluator.references import fault_of, lint, reference_grades
@@ -41,7 +40,8 @@ def check(dataset: Path, *, format_name: str | None, preamble: str | None, worke
         report = {"tasks": len(tasks), "references": references, "findings": [each._asdict() for each in found]}
         print_json(report)
     else:
-        _print(found)
+        if found:
+            print_table(("line", "task", "finding"), [(str(each.line), each.task_id, each.what) for each in found])
         print(f"{counted(len(tasks), 'task')}, {references:,} with a reference, {counted(len(found), 'finding')}")
     return Exit.FINDING if found else Exit.DONE
 
@@ -52,12 +52,3 @@ def _reference_findings(tasks: Sequence[Task], workers: int | None) -> Iterator[
     for grade in reference_grades(tasks, workers=workers):
         if (fault := fault_of(grade)) is not None:
             yield Finding(grade.task_id, lines[grade.task_id], fault)
-
-
-def _print(found: Sequence[Finding]) -> None:
-    if not found:
-        return
-    table = new_table("line", "task", "finding")
-    for each in found:
-        table.add_row(str(each.line), each.task_id, each.what)
-    print_table(table)

@@ -10,9 +10,8 @@ from contextlib import ExitStack
 
 import msgspec
 
-from evaluator.commands.failure import CommandError, Exit
+from evaluator.commands.output import CommandError, Exit, counted, print_facts
 from evaluator.commands.progress import FirstProblems, Meter, paced, stopping_on_signal
-from evaluator.commands.tables import counted, print_facts
 from evaluator.formats import Problem
 from evaluator.http_calls import Backoff
 from evaluator.interop.nemo_gym.collecting.collector import Request, collect

@@ -5,20 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-import msgspec
-
-from evaluator.commands.failure import CommandError, Exit
-from evaluator.commands.tables import new_table, one_line, print_more, print_table
-from evaluator.metrics import known
+from evaluator.commands.output import CommandError, Exit, one_line, print_json, print_more, print_table
 from evaluator.runs.comparison import (
     Change,
     Comparison,
     Outcome,
     Setting,
     Side,
-    TaskChange,
     compare,
     headline,
     minor_settings,
@@ -32,8 +27,6 @@ from evaluator.runs.reading import Run
 
 _PRINTED: Final = 50
 _WIDEST: Final = 160
-_Figures = tuple[Run, str | None, float, int]
-"""Of a side: the run, the model, the mean pass rate over the compared tasks, and the rollouts that are left out."""
 _LISTED: Final = (Change.FIXED, Change.BROKEN, Change.ONLY_A, Change.ONLY_B, Change.OTHER_TESTS, Change.NOT_GRADED)
 
 
@@ -46,9 +39,16 @@ def compare_runs(run_a: Path, run_b: Path | None, model_a: str | None, model_b: 
     deciding, minor = settings_that_decide(a.manifest, b.manifest), minor_settings(a.manifest, b.manifest)
     against = obstacles(found, deciding)
     said = None if against else headline(found)
-    sides = {"a": (a, model_a, found.a_mean, found.a_left_out), "b": (b, model_b, found.b_mean, found.b_left_out)}
+    sides = {
+        "a": {"run": str(a.path), "model": model_a, "mean": found.a_mean, "left_out": found.a_left_out},
+        "b": {"run": str(b.path), "model": model_b, "mean": found.b_mean, "left_out": found.b_left_out},
+    }
     if as_json:
-        print(msgspec.json.encode(_report(found, sides, said, against, deciding, minor)).decode())
+        about = {
+            "headline": said, "obstacles": against, "better": None if against else found.better,
+            "differing_settings": deciding, "minor_settings": minor,
+        }  # fmt: skip
+        print_json({**sides, **about, **_figures(found)}, in_one_line=True)
     else:
         _print(found, sides, said, against, minor)
     if said is None:
@@ -66,42 +66,18 @@ def _side(run: Run, model: str | None, option: str) -> Side:
         return side(connection, task_hashes(connection), model or "")
 
 
-def _report(
-    found: Comparison,
-    sides: Mapping[str, _Figures],
-    said: str | None,
-    against: list[str],
-    deciding: list[Setting],
-    minor: list[Setting],
-) -> dict[str, object]:
-    """What `--json` prints. Differences are B minus A, from -1 to 1; a figure that can't be had is null.
+def _figures(found: Comparison) -> dict[str, object]:
+    """What `--json` prints of it. Differences are B minus A, from -1 to 1; a figure that can't be had is null.
 
     A side's `mean` is over the compared tasks; its `left_out` rollouts are unknown or sandbox_error. Each task has
     [passed, graded] for `a` and `b`, null where the side has no rollout of it.
     """
     shown = found.difference
+    tasks = [{"task_id": t.task_id, "change": t.change, "a": _pair(t.a), "b": _pair(t.b)} for t in found.tasks]
     return {
-        **{
-            name: {"run": str(run.path), "model": model, "mean": known(mean), "left_out": left_out}
-            for name, (run, model, mean, left_out) in sides.items()
-        },
-        "headline": said,
-        "obstacles": against,
-        "better": None if against else found.better,
-        "difference": known(shown.value),
-        "low": known(shown.low),
-        "high": known(shown.high),
-        "method": shown.method,
-        "mcnemar_p": found.p,
-        "compared": shown.n,
-        "counts": found.counts,
-        "differing_settings": deciding,
-        "minor_settings": minor,
-        "tasks": [
-            {"task_id": each.task_id, "change": each.change, "a": _pair(each.a), "b": _pair(each.b)}
-            for each in found.tasks
-        ],
-    }
+        "difference": shown.value, "low": shown.low, "high": shown.high, "method": shown.method, "mcnemar_p": found.p,
+        "compared": shown.n, "counts": found.counts, "tasks": tasks,
+    }  # fmt: skip
 
 
 def _pair(outcome: Outcome | None) -> tuple[int, int] | None:
@@ -109,37 +85,35 @@ def _pair(outcome: Outcome | None) -> tuple[int, int] | None:
 
 
 def _print(
-    found: Comparison, sides: Mapping[str, _Figures], said: str | None, against: list[str], minor: list[Setting]
-) -> None:
+    found: Comparison, sides: Mapping[str, Mapping[str, Any]], said: str | None, against: list[str],
+    minor: list[Setting],
+) -> None:  # fmt: skip
     print(said or "No headline: the two can't be compared.")
     for line in against:
         print(f"  {one_line(line, _WIDEST)}")
     print()
-    table = new_table("", "run", "model", "mean pass rate", "not graded", numbers=("mean pass rate", "not graded"))
-    for name, (run, model, mean, left_out) in sides.items():
-        rate = "none" if math.isnan(mean) else f"{mean:.1%}"
-        table.add_row(name.upper(), str(run.path), model or "all", rate, f"{left_out:,}")
-    print_table(table)
+    rows = [
+        (name.upper(), side["run"], side["model"] or "all", "none" if math.isnan(side["mean"]) else
+         f"{side['mean']:.1%}", f"{side['left_out']:,}")
+        for name, side in sides.items()
+    ]  # fmt: skip
+    figures = ("mean pass rate", "not graded")
+    print_table(("", "run", "model", *figures), rows, numbers=figures)
     print()
-    counts = new_table("tasks", "", numbers=("",))
-    for change, count in found.counts.items():
-        if count or change in (Change.FIXED, Change.BROKEN, Change.SAME):
-            counts.add_row(change.words, f"{count:,}")
-    print_table(counts)
-    _print_tasks([task for task in found.tasks if task.change in _LISTED])
+    counts = [
+        (change.words, f"{count:,}")
+        for change, count in found.counts.items()
+        if count or change in (Change.FIXED, Change.BROKEN, Change.SAME)
+    ]
+    print_table(("tasks", ""), counts, numbers=("",))
+    listed = [task for task in found.tasks if task.change in _LISTED]
+    if listed:
+        print()
+        tasks = [(one_line(t.task_id, _WIDEST), _of(t.a), _of(t.b), t.change.words) for t in listed[:_PRINTED]]
+        print_table(("task", "A", "B", "change"), tasks, numbers=("A", "B"))
+        print_more(len(listed), _PRINTED)
     for setting in minor:
         print(f"also differs: {setting.name}: {one_line(setting.a, _WIDEST)} in A, {one_line(setting.b, _WIDEST)} in B")
-
-
-def _print_tasks(tasks: list[TaskChange]) -> None:
-    if not tasks:
-        return
-    print()
-    table = new_table("task", "A", "B", "change", numbers=("A", "B"))
-    for each in tasks[:_PRINTED]:
-        table.add_row(one_line(each.task_id, _WIDEST), _of(each.a), _of(each.b), each.change.words)
-    print_table(table)
-    print_more(len(tasks), _PRINTED)
 
 
 def _of(outcome: Outcome | None) -> str:

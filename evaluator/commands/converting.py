@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import msgspec
 
-from evaluator.commands.converted import Converted, converted, json_lines, report, report_prompts
-from evaluator.commands.failure import CommandError, Exit
 from evaluator.commands.given_files import found_dataset
+from evaluator.commands.output import CommandError, Exit, counted
 from evaluator.commands.progress import FirstProblems
 from evaluator.extraction import extract
 from evaluator.formats import (
@@ -28,7 +27,7 @@ from evaluator.formats import (
 from evaluator.formats import nemo_gym_files as nemo_gym
 from evaluator.formats.nemo_gym_files import Place
 from evaluator.formats.reading.dataset import Dataset, load_dataset, load_with_prompts
-from evaluator.formats.reading.parquet import ROLLOUT_COLUMNS, TASK_COLUMNS
+from evaluator.formats.reading.parquet import ROLLOUT_COLUMNS, TASK_COLUMNS, Table
 from evaluator.formats.reading.sources import resolve
 from evaluator.formats.writers import (
     WRITERS,
@@ -43,38 +42,66 @@ from evaluator.formats.writers import (
 from evaluator.model import Flag, Grade, Kind, Mode, Rollout, Task
 from evaluator.runs.files import is_run
 from evaluator.syntax import tree_of
+from evaluator.user_files import replacing
 
 if TYPE_CHECKING:
     from evaluator.runs.reading import Run
 
-To = Literal["native", "nemo-gym", "nemo_gym", "humaneval", "evalplus", "verl", "parquet"]
+Graded = tuple[Rollout, Grade | None]
+"""A rollout as it came, with its own reward; and our grade of it, if there is one."""
+Write = Callable[[JsonRow], object]
 
 _WANT_PROGRAMS: Final = ("humaneval", "evalplus")
 _ALL_LISTED: Final = "`rollscope formats FILE --check` lists them all"
 _NO_TASK: Final = "the task is not in the dataset"
+_SHOWN_FIELDS: Final = 12
+_BATCH: Final = 500
+_COLUMNS: Final = (
+    "task_id", "sample_id", "sample_index", "group", "model", "step", "reward", "verdict", "verified", "pass_rate",
+    "error_message", "flags", "code", "completion", "kind", "metadata", "expected_pass", "given_reward",
+    "recorded_verdict", "recorded_word", "recorded_by",
+)  # fmt: skip
 
 
-@dataclass(frozen=True, kw_only=True)
-class Request:
+class Request(NamedTuple):
     """The command line's options."""
 
     source: str
     """A run's directory, or as ROLLOUTS of `rollscope grade`."""
     out: Path
-    to: To
-    dataset: Path | None = None
-    format: str | None = None
-    field_map: str | None = None
-    agent: str = nemo_gym.DEFAULT_AGENT
+    to: str
+    dataset: Path | None
+    format_name: str | None
+    field_map: str | None
+    agent: str
 
     @property
     def target(self) -> str:
         """The format, by the name that its module has."""
         return self.to.replace("-", "_")
 
+    @property
+    def fields(self) -> dict[str, str] | None:
+        """The source's names of our fields."""
+        return parse_field_map(self.field_map) if self.field_map else None
 
-def convert(request: Request) -> int:
+    def files(self) -> list[Source]:
+        """The source's."""
+        return resolve(self.source, remote=True)
+
+    def tasks(self) -> Dataset:
+        """Those of the dataset."""
+        assert self.dataset is not None
+        return load_dataset(resolve(self.dataset), None, on_problem=FirstProblems(_ALL_LISTED))
+
+    def output(self, what: str, columns: Mapping[str, str]) -> AbstractContextManager[_Output]:
+        """The file to write; it is complete, and what it holds is said, at the end of the block."""
+        return _output(self.out, self.to, what, columns if self.to == "parquet" else None)
+
+
+def convert(**given: Any) -> int:
     """Write the file and its related files; stderr shows how many rows. Raises one-line errors."""
+    request = Request(**given)
     _require_writable(request)
     if is_run(request.source):
         _convert_rollouts(request, *_from_run(request))
@@ -90,19 +117,19 @@ def _require_writable(request: Request) -> None:
     if request.out.suffix != suffix:
         raise CommandError(f"{request.out}: the output is {what}: give a name that ends in {suffix}")
     source = Path(request.source)
-    if request.out.exists() and source.exists() and request.out.samefile(source):
-        raise CommandError(f"{request.out}: is also the input: give another name to write to")
     if request.out.exists():
-        raise CommandError(f"{request.out}: already exists: remove it, or give another name to write to")
+        is_input = source.exists() and request.out.samefile(source)
+        said = "is also the input: give" if is_input else "already exists: remove it, or give"
+        raise CommandError(f"{request.out}: {said} another name to write to")
 
 
 def _holds_tasks(request: Request) -> bool:
     if request.dataset is not None:
         return False
-    if request.field_map and request.format is None:
-        return "completion" not in parse_field_map(request.field_map)
-    found = sniff(_files(request)[0])
-    readings = [reading for reading in (found, *found.others) if request.format in (None, reading.format)]
+    if request.fields is not None and request.format_name is None:
+        return "completion" not in request.fields
+    found = sniff(request.files()[0])
+    readings = [reading for reading in (found, *found.others) if request.format_name in (None, reading.format)]
     return not readings or readings[0].role is Role.TASKS
 
 
@@ -110,18 +137,19 @@ def _convert_tasks(request: Request) -> None:
     writer = WRITERS.get(request.target)
     if writer is not None and writer.task_row is None:
         raise CommandError(f"{request.source}: holds tasks, but {request.to} holds only rollouts: use another --to")
-    tasks = _load(request, _files(request), request.format).tasks
+    problems = FirstProblems(_ALL_LISTED)
+    tasks = load_dataset(request.files(), request.format_name, field_map=request.fields, on_problem=problems).tasks
     row_of: Callable[[Task], JsonRow] = writer.task_row if writer and writer.task_row else task_row
     if request.target == "nemo_gym":
         row_of = nemo_gym.task_row
-    with _output(request, "task", TASK_COLUMNS) as out:
+    with request.output("task", TASK_COLUMNS) as out:
         for task in tasks:
             try:
                 out.add(row_of(task), unheld_fields(task_fields(task), writer.task_held) if writer else ())
             except Unheld as error:
                 out.left_out(task.task_id, str(error))
     if request.target == "nemo_gym":
-        report_prompts(tasks)
+        _report_prompts(tasks)
 
 
 def _convert_rollouts(request: Request, tasks: list[Task], rollouts: Iterator[Graded]) -> None:
@@ -133,12 +161,8 @@ def _convert_rollouts(request: Request, tasks: list[Task], rollouts: Iterator[Gr
         _write_native(request, rollouts)
 
 
-def _output(request: Request, what: str, columns: dict[str, str] | None = None) -> AbstractContextManager[Converted]:
-    return converted(request.out, request.to, what, columns if request.to == "parquet" else None)
-
-
 def _write_native(request: Request, rollouts: Iterator[Graded]) -> None:
-    with _output(request, "rollout", ROLLOUT_COLUMNS) as out:
+    with request.output("rollout", ROLLOUT_COLUMNS) as out:
         for rollout, grade in rollouts:
             if grade is not None:
                 rollout.metadata |= _grade_fields(rollout, grade)
@@ -168,7 +192,7 @@ def _grade_fields(rollout: Rollout, grade: Grade) -> JsonRow:
 def _write_samples(request: Request, tasks: list[Task], rollouts: Iterator[Graded]) -> None:
     writer = WRITERS[request.target]
     by_id = {task.task_id: task for task in tasks}
-    with _output(request, "rollout") as out:
+    with request.output("rollout", {}) as out:
         for rollout, grade in rollouts:
             if grade is not None:
                 _take_reward(rollout, grade)
@@ -211,7 +235,7 @@ def _write_nemo_gym(request: Request, tasks: list[Task], rollouts: Iterator[Grad
     indices = {task.task_id: index for index, task in enumerate(tasks)}
     repeats: Counter[int] = Counter()
     inputs_path = request.out.with_name(f"{request.out.stem}_materialized_inputs.jsonl")
-    with _output(request, "rollout") as out, json_lines(inputs_path) as write_input:
+    with request.output("rollout", {}) as out, _json_lines(inputs_path) as write_input:
         for rollout, grade in rollouts:
             index = indices.get(rollout.task_id)
             if index is None:
@@ -222,23 +246,22 @@ def _write_nemo_gym(request: Request, tasks: list[Task], rollouts: Iterator[Grad
             lost = unheld_fields(rollout_row(rollout), nemo_gym.HELD | out.made_anew(rollout))
             out.add(nemo_gym.rollout_record(rollout, tasks[index], place, grade), lost)
             write_input(nemo_gym.materialized_input(tasks[index], place))
-    report(inputs_path, repeats.total(), "input")
-    report_prompts([tasks[index] for index in repeats])
+    _report(inputs_path, repeats.total(), "input")
+    _report_prompts([tasks[index] for index in repeats])
 
 
 def _from_file(request: Request) -> tuple[list[Task], Iterator[Graded]]:
     """Rollouts with the tasks of their dataset, which native rollouts do not need."""
-    dataset = Dataset(())
-    field_map = parse_field_map(request.field_map) if request.field_map else None
-    files = _files(request)
+    dataset, files, fields = Dataset(()), request.files(), request.fields
     path = request.dataset or (found_dataset(files[0]) if len(files) == 1 else None)
     if path is not None:
-        dataset = _load(request, resolve(path), None)
+        dataset = request._replace(dataset=path).tasks()
     elif request.target == "nemo_gym":
         raise CommandError(f"{request.source}: holds rollouts: name their task file with --dataset")
     elif request.target in WRITERS:
-        dataset = load_with_prompts(files, None, rollouts_format=request.format, field_map=field_map)
-    rollouts = load_rollouts(files, request.format, field_map=field_map, on_problem=FirstProblems(_ALL_LISTED))
+        dataset = load_with_prompts(files, None, rollouts_format=request.format_name, field_map=fields)
+    problems = FirstProblems(_ALL_LISTED)
+    rollouts = load_rollouts(files, request.format_name, field_map=fields, on_problem=problems)
     return dataset.tasks, ((rollout, None) for rollout in dataset.named(require_rows(rollouts, files)))
 
 
@@ -246,28 +269,7 @@ def _from_run(request: Request) -> tuple[list[Task], Iterator[Graded]]:
     from evaluator.runs.reading import Run
 
     run = Run.open(request.source)
-    tasks = _load(request, resolve(request.dataset), None).tasks if request.dataset else run.tasks()
-    return tasks, rollouts_of(run)
-
-
-def _files(request: Request) -> list[Source]:
-    return resolve(request.source, remote=True)
-
-
-def _load(request: Request, files: list[Source], format_name: str | None) -> Dataset:
-    field_map = parse_field_map(request.field_map) if request.field_map and files == _files(request) else None
-    return load_dataset(files, format_name, field_map=field_map, on_problem=FirstProblems(_ALL_LISTED))
-
-
-Graded = tuple[Rollout, Grade | None]
-"""A rollout as it came, with its own reward; and our grade of it, if there is one."""
-
-_BATCH: Final = 500
-_COLUMNS: Final = (
-    "task_id", "sample_id", "sample_index", "group", "model", "step", "reward", "verdict", "verified", "pass_rate",
-    "error_message", "flags", "code", "completion", "kind", "metadata", "expected_pass", "given_reward",
-    "recorded_verdict", "recorded_word", "recorded_by",
-)  # fmt: skip
+    return request.tasks().tasks if request.dataset else run.tasks(), rollouts_of(run)
 
 
 def rollouts_of(run: Run) -> Iterator[Graded]:
@@ -284,3 +286,92 @@ def _graded(row: dict[str, Any]) -> Graded:
     row["metadata"] = json.loads(row["metadata"] or "{}")
     row["flags"] = [Flag(word, "") for word in row["flags"] or ()]
     return msgspec.convert(row, Rollout), msgspec.convert(row, Grade)
+
+
+# --- The files that are written, and what is said about them on stderr ----------------------------
+
+
+@contextmanager
+def _json_lines(path: Path) -> Iterator[Write]:
+    """Writes rows to a file that appears under its name only when it is complete."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with replacing(path) as partial, partial.open("w", encoding="ascii") as file:
+        yield lambda row: file.write(json.dumps(row) + "\n")
+
+
+@contextmanager
+def _table(path: Path, columns: Mapping[str, str]) -> Iterator[Write]:
+    """The same for a Parquet file."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with replacing(path) as partial:
+        with Table(partial, columns) as rows:
+            yield rows.write
+        if rows.escaped:
+            print(f"rows whose half surrogate pairs are written as \\udXXX: {rows.escaped:,}", file=sys.stderr)
+
+
+class _Output:
+    """The rows of a file that is written, and what the target has no place for, counted."""
+
+    def __init__(self, target: str, write: Write) -> None:
+        self._target = target
+        self._write = write
+        self.rows = 0
+        self._fields: Counter[str] = Counter()
+        self._left_out: Counter[str] = Counter()
+        self._first: dict[str, str] = {}
+        self._of_task: Counter[str] = Counter()
+
+    def add(self, row: JsonRow, lost: Iterable[str] = ()) -> None:
+        """Write a row. `lost`: fields of its record that are not in it."""
+        self._write(row)
+        self.rows += 1
+        self._fields.update(set(lost))
+
+    def made_anew(self, rollout: Rollout) -> frozenset[str]:
+        """Which of its numbers a reader makes again, from the file's order. To be called once for each, in order."""
+        number = self._of_task[rollout.task_id]
+        self._of_task[rollout.task_id] += 1
+        same = {"sample_id": f"{rollout.task_id}#{number}", "sample_index": number}
+        return frozenset(name for name, value in same.items() if getattr(rollout, name) == value)
+
+    def left_out(self, name: str, why: str) -> None:
+        """A record that is not in the file."""
+        self._left_out[why] += 1
+        self._first.setdefault(why, name)
+
+    def tell(self, what: str) -> None:
+        """Print one line about fields and one for each reason to leave records out."""
+        for why, count in self._left_out.items():
+            print(f"{counted(count, what)} left out: {why}; the first is {self._first[why]}", file=sys.stderr)
+        if self._fields:
+            shown = [f"{name} {count:,}" for name, count in self._fields.most_common(_SHOWN_FIELDS)]
+            rest = len(self._fields) - len(shown)
+            more = f" and {counted(rest, 'more field')}" if rest else ""
+            print(f"not in {self._target}'s rows: {', '.join(shown)}{more}", file=sys.stderr)
+
+
+@contextmanager
+def _output(path: Path, target: str, what: str, columns: Mapping[str, str] | None = None) -> Iterator[_Output]:
+    """A file of JSON lines, or of Parquet with `columns`; when it is complete, tells what is in it and what is not."""
+    with _json_lines(path) if columns is None else _table(path, columns) as write:
+        rows = _Output(target, write)
+        yield rows
+    rows.tell(what)
+    _report(path, rows.rows, what)
+
+
+def _report(path: Path, count: int, what: str) -> None:
+    """Print how many rows a file has."""
+    print(f"{path}: {counted(count, what)}", file=sys.stderr)
+
+
+def _report_prompts(tasks: Iterable[Task]) -> None:
+    """NeMo Gym rollouts identify their task by the prompt alone."""
+    prompts = Counter(task.prompt for task in tasks)
+    empty = prompts.pop("", 0)
+    if empty:
+        print(f"tasks without a prompt: {empty:,}: a model would get an empty question", file=sys.stderr)
+    repeated = sum(count for count in prompts.values() if count > 1)
+    if repeated:
+        print(f"tasks that share a prompt with another: {repeated:,}: give each its own", file=sys.stderr)

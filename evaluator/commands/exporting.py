@@ -5,8 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from evaluator.commands.failure import CommandError, Exit
-from evaluator.commands.tables import counted
+from evaluator.commands.output import CommandError, Exit, counted
 from evaluator.report import write_report
 from evaluator.runs.export import Per, export
 from evaluator.runs.reading import Run

@@ -10,8 +10,7 @@ from typing import Final
 
 import msgspec
 
-from evaluator.commands.failure import Exit
-from evaluator.commands.tables import counted, new_table, print_json, print_table
+from evaluator.commands.output import Exit, counted, print_json, print_table
 from evaluator.formats import (
     FormatError,
     FormatMatch,
@@ -32,26 +31,24 @@ from evaluator.model import Rollout, Task
 _SHOWN: Final = 20
 
 
-def list_formats(*, as_json: bool) -> int:
-    """Print every format and what it holds."""
-    formats = known_formats().values()
+def formats(file: str | None, format_name: str | None, field_map: str | None, *, check: bool, as_json: bool) -> int:
+    """Print what a file is, how many rows are usable, which grades they came with, and what is wrong with others.
+
+    `file`: as ROLLOUTS of `rollscope grade`; None: print every format and what it holds. With `check`, every bad line
+    is printed.
+    """
+    if file is not None:
+        return _inspect(file, format_name, field_map, check=check, as_json=as_json)
+    known = known_formats().values()
     if as_json:
-        rows = [{"name": f.name, "roles": [role.value for role in f.roles], "title": f.title} for f in formats]
-        print_json(rows)
+        print_json([{"name": f.name, "roles": [role.value for role in f.roles], "title": f.title} for f in known])
         return Exit.DONE
-    table = new_table("format", "holds", "fields")
-    for each in formats:
-        table.add_row(each.name, ", ".join(each.roles), each.title)
-    print_table(table)
+    print_table(("format", "holds", "fields"), [(each.name, ", ".join(each.roles), each.title) for each in known])
     print("Plain, .gz, .zst, .bz2 or .xz; JSON lines, one JSON list, Parquet or CSV. Detected from the first rows.")
     return Exit.DONE
 
 
-def inspect(words: str, name: str | None, field_map: str | None, *, check: bool, as_json: bool) -> int:
-    """Print what a file is, how many rows are usable, which grades they came with, and what is wrong with others.
-
-    `words`: as ROLLOUTS of `rollscope grade`. With `check`, every bad line is printed.
-    """
+def _inspect(words: str, name: str | None, field_map: str | None, *, check: bool, as_json: bool) -> int:
     files = resolve(words, remote=True)
     names = parse_field_map(field_map) if field_map else None
     found = _format_of(files[0], name, mapped=names is not None)

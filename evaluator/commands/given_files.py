@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from evaluator import syntax
-from evaluator.commands.failure import CommandError
+from evaluator.commands.output import CommandError
 from evaluator.formats import FileLike, FormatError, Role, Source
 from evaluator.formats.nemo_gym_files import (
     failures_path,

@@ -88,19 +88,12 @@ class Meter:
             self._over.set()
             self._speaker.join()
 
-    def count(self, value: float | None) -> None:
-        """One more; None where it has no value that goes into the mean."""
-        self._counted += 1
+    def count(self, value: float | None, of: int = 1) -> None:
+        """One more, or `of` whose values sum to this; None where it has no value that goes into the mean."""
+        self._counted += of
         if value is not None:
-            self._valued += 1
+            self._valued += of
             self._sum += value
-        self._show()
-
-    def count_passed(self, count: int, passed: int) -> None:
-        """So many more, and how many of them passed: each of these counts 1, each other 0."""
-        self._counted += count
-        self._valued += count
-        self._sum += passed
         self._show()
 
     def count_failure(self) -> None:

@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
-from evaluator.commands.failure import CommandError, Exit
-from evaluator.commands.tables import counted, new_table, one_line, print_json, print_table
+from evaluator.commands.output import CommandError, Exit, counted, one_line, print_json, print_table
 from evaluator.interop.nemo_gym.server_checks import Finding, Status, check_server, check_tools
 from evaluator.interop.nemo_gym.server_folder import (
     check_configuration,
@@ -150,11 +149,12 @@ def _shown(checks: Iterator[Finding], *, quiet: bool) -> Iterator[Finding]:
 
 
 def _print(found: list[Finding]) -> None:
-    table = new_table("check", "result", "seen")
-    for finding in found:
-        result = finding.status.upper() if finding.status is Status.FAILED else finding.status
-        table.add_row(one_line(finding.check, 60), result, one_line(finding.seen, _SHOWN))
-    print_table(table)
+    results = [each.status.upper() if each.status is Status.FAILED else each.status for each in found]
+    rows = [
+        (one_line(each.check, 60), result, one_line(each.seen, _SHOWN))
+        for each, result in zip(found, results, strict=True)
+    ]
+    print_table(("check", "result", "seen"), rows)
     counts = Counter(finding.status for finding in found)
     results = [f"{counts[status]} {status}" for status in Status if counts[status]]
     print(f"{counted(len(found), 'check')}: {', '.join(results)}")

@@ -6,11 +6,11 @@ import math
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 import msgspec
 
-from evaluator.commands.failure import CommandError, Exit
+from evaluator.commands.output import CommandError, Exit
 from evaluator.interop import http_server
 from evaluator.interop.http_server import host_name, is_loopback
 from evaluator.model import RecordError, limits_from
@@ -29,15 +29,15 @@ System = Literal["grades", "nemo-gym", "agentfly", "colossalai", "sandbox-fusion
 class ServerOptions(NamedTuple):
     """The command line's options; None where one is not given."""
 
-    host: str | None = None
-    port: int | None = None
+    host: str | None
+    port: int | None
     """0: any free port."""
-    allowed_hosts: Sequence[str] = ()
-    max_timeout: float | None = None
+    allowed_hosts: Sequence[str]
+    max_timeout: float | None
     """Seconds."""
-    config: Path | None = None
-    profile: bool = False
-    token_file: Path | None = None
+    config: Path | None
+    profile: bool
+    token_file: Path | None
 
 
 class _Server(NamedTuple):
@@ -50,8 +50,9 @@ class _Server(NamedTuple):
     has_token: bool = False
 
 
-def serve(system: System, options: ServerOptions) -> int:
+def serve(system: System, **given: Any) -> int:
     """Serves until stopped. Raises `SandboxUnavailable` before it listens."""
+    options = ServerOptions(**given)
     _check(system, options)
     make = {"nemo-gym": _nemo_gym, "grades": _grades}.get(system)
     server = make(options) if make is not None else _small(system, options)
@@ -121,25 +122,24 @@ def _small(system: System, options: ServerOptions) -> _Server:
         from evaluator.interop.agentfly import server as agentfly
         from evaluator.interop.agentfly.environment import LIMITS
 
-        limits = _limits(options.config, LIMITS) if options.config else LIMITS
-        server = _Server(agentfly.application(limits), agentfly.LONGEST)
+        server = _Server(agentfly.application(_limits(options.config, LIMITS)), agentfly.LONGEST)
     elif system == "sandbox-fusion":
-        from evaluator.interop import sandbox_fusion
+        from evaluator.interop import sandbox_fusion as fusion
 
-        limits = _limits(options.config, sandbox_fusion.LIMITS) if options.config else sandbox_fusion.LIMITS
-        most = options.max_timeout or sandbox_fusion.MAX_TIMEOUT_S
-        server = _Server(sandbox_fusion.application(limits, most), sandbox_fusion.LONGEST)
+        most = options.max_timeout or fusion.MAX_TIMEOUT_S
+        server = _Server(fusion.application(_limits(options.config, fusion.LIMITS), most), fusion.LONGEST)
     else:
         from evaluator.interop.colossalai import server as colossalai
 
-        most = options.max_timeout or colossalai.MAX_TIMEOUT_S
-        server = _Server(colossalai.application(most), colossalai.LONGEST)
+        server = _Server(colossalai.application(options.max_timeout or colossalai.MAX_TIMEOUT_S), colossalai.LONGEST)
     _prove_sandbox()
     return server
 
 
-def _limits(config: Path, defaults: Limits) -> Limits:
+def _limits(config: Path | None, defaults: Limits) -> Limits:
     """The `[limits]` of a TOML file, over the defaults."""
+    if config is None:
+        return defaults
     try:
         content = tomllib.loads(config.read_text())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

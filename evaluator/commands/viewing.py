@@ -1,12 +1,16 @@
-"""`rollscope view`: runs the dashboard as a child process, prints its address, and ends with it."""
+"""`rollscope view`: runs the dashboard as a child process, prints its address, and ends with it. It opens the bundled
+example where nothing is given: that is graded once and kept.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import ctypes
 import errno
+import hashlib
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -15,20 +19,21 @@ import time
 import urllib.error
 import urllib.request
 import webbrowser
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import FrameType
 from typing import Final
 
-from evaluator.commands.example import app_root, example_run
-from evaluator.commands.failure import CommandError, Exit
+import evaluator
 from evaluator.commands.given_files import found_dataset, tell_failures
+from evaluator.commands.output import CommandError, Exit
 from evaluator.extras import require
-from evaluator.formats import Role
+from evaluator.formats import Role, Source
 from evaluator.formats.reading.dataset import map_of
 from evaluator.formats.reading.registry import format_named
 from evaluator.formats.reading.sources import resolve
-from evaluator.runs.files import is_run
+from evaluator.runs.files import RunError, is_run, read_manifest
+from evaluator.user_files import cache_folder
 
 OPEN_VARIABLE: Final = "ROLLSCOPE_OPEN"
 _PORTS_TRIED: Final = 100
@@ -37,21 +42,16 @@ _ENDS_WITHIN: Final = 5.0
 _WILDCARDS: Final = {"0.0.0.0", "::", ""}  # noqa: S104 - recognised, not listened on
 _LOOPBACK_NAMES: Final = ("127.0.0.1", "::1", "localhost")
 _PR_SET_PDEATHSIG: Final = 1
+_PACKAGE: Final = Path(__file__).resolve().parent.parent
+_DATASET: Final = "example.dataset.jsonl"
+_ROLLOUTS: Final = "example.rollouts.jsonl"
+_STORED: Final = "example.run"
 
 
 def view(
-    words: Sequence[str],
-    *,
-    format_name: str | None,
-    field_map: str | None,
-    dataset: Path | None,
-    dataset_format: str | None,
-    dataset_map: str | None,
-    host: str,
-    port: int,
-    follow: bool,
-    allow_rerun: bool,
-) -> int:
+    words: Sequence[str], *, format_name: str | None, field_map: str | None, dataset: Path | None,
+    dataset_format: str | None, dataset_map: str | None, host: str, port: int, follow: bool, allow_rerun: bool,
+) -> int:  # fmt: skip
     """Serve the dashboard until stopped. Without a word: the bundled example.
 
     `words`: runs, directories of runs, and rollouts as `evaluator.formats.reading.sources` takes them.
@@ -61,24 +61,24 @@ def view(
     for name, role in ((format_name, Role.ROLLOUTS), (dataset_format, Role.TASKS)):
         if name is not None:
             format_named(name, role)  # refused now, not on a page
-    runs, folders, rollouts = _sorted(words)
     if dataset is not None and not dataset.is_file():
         raise CommandError(f"{dataset}: no such file: give --dataset a file of tasks")
-    if not words:
-        runs = [example_run()]
-    files = [file for word in rollouts for file in resolve(word, remote=True)]
+    runs = [word for word in words if is_run(word)]
+    folders = [word for word in words if word not in runs and _holds_runs(Path(word))]
+    found = {word: resolve(word, remote=True) for word in words if word not in (*runs, *folders)}
+    files = [file for each in found.values() for file in each]
     for file in files:
         if not file.path.exists():
             raise CommandError(f"{file}: no such file or directory: give a run or rollouts")
     if len(files) == 1 and dataset is None:
         dataset = found_dataset(files[0], format_name)
-    for file in files if len(files) == len(rollouts) else ():
+    for file in files if len(files) == len(found) else ():
         tell_failures(file.path, format_name)
-    words, names = _local(rollouts)
+    rollouts, names = _local(found)
     opened = {
-        "runs": [str(run.resolve()) for run in runs],
-        "folders": [str(folder.resolve()) for folder in folders],
-        "rollouts": words,
+        "runs": [str(Path(run).resolve()) for run in runs] if words else [str(example_run().resolve())],
+        "folders": [str(Path(folder).resolve()) for folder in folders],
+        "rollouts": rollouts,
         "names": names,
         "format": format_name,
         "field_map": fields,
@@ -91,32 +91,18 @@ def view(
     return _serve(json.dumps(opened), host, _free_port(host, port))
 
 
-def _sorted(words: Iterable[str]) -> tuple[list[Path], list[Path], list[str]]:
-    """Runs, directories of runs, and rollouts."""
-    runs: list[Path] = []
-    folders: list[Path] = []
-    rollouts: list[str] = []
-    for word in words:
-        path = Path(word)
-        if is_run(path):
-            runs.append(path)
-        elif path.is_dir() and any(is_run(child) for child in path.iterdir()):
-            folders.append(path)
-        else:
-            rollouts.append(word)
-    return runs, folders, rollouts
+def _holds_runs(path: Path) -> bool:
+    return path.is_dir() and any(map(is_run, path.iterdir()))
 
 
-def _local(words: Iterable[str]) -> tuple[list[str], dict[str, str]]:
+def _local(found: Mapping[str, Sequence[Source]]) -> tuple[list[str], dict[str, str]]:
     """The words as the dashboard can resolve them again, and the names of the copies."""
     local: list[str] = []
     names: dict[str, str] = {}
-    for word in words:
-        found = resolve(word, remote=True)
-        is_copy = any(str(file.path) != file.name for file in found)
-        for path in [str(file.path) for file in found] if is_copy else [word]:
-            local.append(str(Path(path).absolute()))
-        names |= {str(file.path.absolute()): file.name for file in found if is_copy}
+    for word, files in found.items():
+        is_copy = any(str(file.path) != file.name for file in files)
+        local += [str(Path(path).absolute()) for path in ([file.path for file in files] if is_copy else [word])]
+        names |= {str(file.path.absolute()): file.name for file in files if is_copy}
     return local, names
 
 
@@ -252,3 +238,56 @@ def _open_browser(url: str) -> None:
     display = os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
     if display and os.environ.get("ROLLSCOPE_NO_BROWSER") != "1":
         webbrowser.open(url)
+
+
+def app_root() -> Path:
+    """The directory of `app.py`: the checkout when the package runs from one, else the wheel's copy."""
+    for root in (_PACKAGE.parent, _PACKAGE / "_app"):
+        if (root / "app.py").is_file() and (root / "pages").is_dir():
+            return root
+    raise CommandError("the dashboard is missing from this installation: install rollscope again")
+
+
+def example_run() -> Path:
+    """The example's run: graded now if it was not before, the stored one where there is no sandbox."""
+    data = app_root() / "data"
+    if not (data / _DATASET).is_file():
+        raise CommandError("the bundled example is missing: give a run or a file of rollouts")
+    kept = _kept_at(data)
+    if _finished(kept):
+        return kept
+    from evaluator.commands.grading import grade_with_progress
+    from evaluator.sandbox import SandboxUnavailable
+
+    print("grading the bundled example, once", file=sys.stderr)
+    try:
+        done = grade_with_progress(resolve(data / _ROLLOUTS), data / _DATASET, out=kept, resume=True)
+    except (SandboxUnavailable, RunError, OSError) as error:
+        print(f"the example's stored grades are shown: {error}", file=sys.stderr)
+        if not is_run(data / _STORED):
+            raise CommandError(f"the bundled example can't be graded: {error}") from None
+        return data / _STORED
+    if done.stopped:
+        raise CommandError("stopped", Exit.STOPPED)
+    return kept
+
+
+def _kept_at(data: Path) -> Path:
+    """Named for what was graded and by which version, so that a change of either grades anew."""
+    digest = hashlib.sha256(evaluator.__version__.encode())
+    for name in (_DATASET, _ROLLOUTS):
+        digest.update((data / name).read_bytes())
+    name = f"example-{digest.hexdigest()[:8]}"
+    if data.parent == _PACKAGE.parent and os.access(data.parent, os.W_OK):
+        return data.parent / "runs" / name
+    return cache_folder(name)
+
+
+def _finished(run: Path) -> bool:
+    if not is_run(run):
+        return False
+    try:
+        return read_manifest(run).state == "finished"
+    except RunError:  # made by another version, or damaged: it is only a copy, so it is made anew
+        shutil.rmtree(run)
+        return False

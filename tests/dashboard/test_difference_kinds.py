@@ -2,7 +2,7 @@
 
 import pytest
 
-from dashboard.queries import aggregates, filter_sql
+from dashboard.queries import aggregates, query
 from dashboard.state import Filter
 from evaluator.checkers import floats
 from evaluator.model import CaseResult, Difference, Verdict
@@ -88,4 +88,4 @@ def test_each_kind_is_a_cluster_whose_filter_finds_its_rollouts(written: Written
     found = {each.name: each.rollouts for each in aggregates.clusters(run, Filter()).rows}
     kinds = {"off by one": 2, "empty output": 1, "order of lines": 1}
     assert found == {"wrong_answer": 1} | {f"wrong_answer: {name}": count for name, count in kinds.items()}
-    assert all(filter_sql.count(run, Filter(err=name)) == count for name, count in found.items())
+    assert all(query.count(run, Filter(err=name)) == count for name, count in found.items())

@@ -16,8 +16,7 @@ from dashboard import charts, escape
 from dashboard.charts import Step
 from dashboard.estimates import Curve, Point
 from dashboard.queries.aggregates import Signal
-from dashboard.queries.distributions import PartMean, Spread, WallTimes
-from dashboard.queries.steps import ALL, Means
+from dashboard.queries.distributions import ALL, Means, PartMean, Spread, WallTimes
 from evaluator import invisible
 from evaluator.metrics import Interval
 from tests.dashboard import hostile_text

@@ -3,7 +3,7 @@ import re
 import pytest
 
 from dashboard.text import diff, diff_view
-from dashboard.text.excerpt import GAP, taken_apart
+from dashboard.text.diff import GAP, taken_apart
 from evaluator.checkers import shortened
 
 LINES = [f"line {n}" for n in range(20_000)]

@@ -6,9 +6,8 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard import estimates
-from dashboard.queries import distributions, filter_sql
-from dashboard.rewards import rewards_figures
+from dashboard import estimates, rewards
+from dashboard.queries import distributions, query
 from dashboard.state import Filter
 from evaluator.model import Flag, Verdict
 from tests.dashboard.rows import Written, row
@@ -46,7 +45,7 @@ def test_pass_rates_of_many_tasks_are_in_steps_and_none_and_all_are_steps_of_the
 
 def test_few_tasks_have_a_bar_each(written: Written) -> None:
     run = written([row(f"t{t}", f"t{t}", reward=float(t == 2)) for t in range(3)])
-    (bars,) = drawn(rewards_figures.pass_rates(screen_of(run))).figure.data
+    (bars,) = drawn(rewards.pass_rates(screen_of(run))).figure.data
     assert list(bars.text) == ["t0", "t1", "t2"]
 
 
@@ -71,7 +70,7 @@ def test_of_very_many_models_the_first_are_drawn_and_the_others_counted(written:
     rows = chart(app, "reward (n = 93 rollouts; mean")["layout"]["yaxis"]["ticktext"]
     assert rows[::-1][-2:] == ["m07", "23 other models"]
     counted = distributions.reward_values(run, Filter(), "model")
-    assert sum(count for _, _, count in counted) == filter_sql.count(run, Filter()) == 93
+    assert sum(count for _, _, count in counted) == query.count(run, Filter()) == 93
 
 
 def test_lists_say_of_how_many_they_are_the_first(written: Written) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from dashboard import state, workspace
 from dashboard.filters import export
-from dashboard.queries import filter_sql, options
+from dashboard.queries import options, query
 from dashboard.state import Filter
 from dashboard.workspace import Entry, OpenRun
 from evaluator.model import Flag, Verdict
@@ -67,7 +67,7 @@ def test_an_option_counts_the_rollouts_that_choosing_it_would_show(steps: OpenRu
         for name in dict(options.options(steps, Filter())[field].rows):
             value = (name,) if field == "verdicts" else name
             narrowed = msgspec.structs.replace(filter_, **{field: value})
-            assert counts.get(name, 0) == filter_sql.count(steps, narrowed), (field, name)
+            assert counts.get(name, 0) == query.count(steps, narrowed), (field, name)
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 import evaluator
 from dashboard import workspace
-from dashboard.grading import resuming
+from dashboard.grading import grading_start
 from dashboard.grading.grading_jobs import Job, Jobs, Pace, Progress, jobs
 from dashboard.workspace import Entry, OpenRun
 from evaluator.model import Limits
@@ -218,8 +218,8 @@ def changed(run: Path, **changes: object) -> OpenRun:
 
 
 def test_resuming_goes_on_with_what_has_no_grade_and_only_the_newest_state_stays_in_memory(stored: OpenRun) -> None:
-    assert resuming.refusal(stored) is None
-    resuming.resume(stored, 2)
+    assert grading_start.refusal(stored) is None
+    grading_start.resume(stored, 2)
     job = ended(jobs().of_run(stored.path))
     assert job.failure is None
     assert job.progress[:2] == (9, 9)
@@ -232,8 +232,8 @@ def test_resuming_goes_on_with_what_has_no_grade_and_only_the_newest_state_stays
 
 def test_a_run_from_elsewhere_does_not_choose_the_folder_of_cached_grades(stored: OpenRun, work: Path) -> None:
     for cache, used in ((None, True), (str(work / "folder"), True), ("none", False)):
-        assert resuming._work(changed(stored.path, cache=cache)).keywords["cache"] is used
-    assert resuming._work(stored).keywords["options"] == stored.run.manifest.options
+        assert grading_start._work(changed(stored.path, cache=cache)).keywords["cache"] is used
+    assert grading_start._work(stored).keywords["options"] == stored.run.manifest.options
 
 
 NOT_RESUMED = [
@@ -251,7 +251,7 @@ def test_a_run_that_can_not_be_resumed_from_the_page_says_why(monkeypatch: pytes
     before = read_manifest(stored.path)
     for changes, said in NOT_RESUMED:
         write_manifest(stored.path, before)
-        assert said in (resuming.refusal(changed(stored.path, **changes)) or "")
+        assert said in (grading_start.refusal(changed(stored.path, **changes)) or "")
     app = visit("overview")
     assert said in text(app)
     assert app.button(key="resume").disabled
@@ -260,7 +260,7 @@ def test_a_run_that_can_not_be_resumed_from_the_page_says_why(monkeypatch: pytes
 
 def test_a_run_that_another_process_writes_has_no_buttons_and_no_remains_of_a_failed_resume(stored: OpenRun) -> None:
     lock = RunLock(stored.path)
-    resuming.resume(stored, 2)  # a click on a page that was drawn before the other process began
+    grading_start.resume(stored, 2)  # a click on a page that was drawn before the other process began
     ended(jobs().of_run(stored.path))
     lock.release()
     assert "is writing it" in text(visit("overview"))
@@ -295,7 +295,7 @@ def grows_while_it_is_drawn() -> None:
     import streamlit as st
 
     from dashboard import controls, navigation, state, workspace
-    from dashboard.grading import resuming
+    from dashboard.grading import grading_start
     from dashboard.grading.grading_jobs import jobs
 
     with navigation.entered(SimpleNamespace(url_path="rewards")):  # type: ignore[arg-type]
@@ -303,7 +303,7 @@ def grows_while_it_is_drawn() -> None:
         chosen = workspace.entry(state.read())
         assert chosen is not None
         if jobs().of_run(chosen.path) is None:
-            resuming.resume(workspace.open_run(chosen), 2)
+            grading_start.resume(workspace.open_run(chosen), 2)
             job = jobs().of_run(chosen.path)
             assert job is not None
             job.wait()

@@ -2,8 +2,8 @@
 
 import pytest
 
-from dashboard.components import grid, grid_columns
-from dashboard.components.grid_columns import Head
+from dashboard.components import grid
+from dashboard.components.grid import Head
 from dashboard.queries import listing
 from dashboard.queries.listing import GridRow
 from dashboard.rollouts.rollouts import _selected_sample
@@ -28,20 +28,20 @@ ROWS = [
 
 
 def test_columns_under_their_models_leave_gaps_so_that_tasks_line_up() -> None:
-    columns = grid_columns.arranged(ROWS, "model")
+    columns = grid.arranged(ROWS, "model")
     assert columns.heads == [Head("x", 2), Head("y", 2), Head("no model", 1)]
     assert columns.samples == [[0, 2, 1, None, 3], [None, None, 0, 1, None]]
 
 
 def test_steps_are_in_the_order_of_training() -> None:
-    columns = grid_columns.arranged(ROWS, "step")
+    columns = grid.arranged(ROWS, "step")
     assert columns.heads == [Head("step 3", 2), Head("step 20", 2), Head("step 100", 1), Head("no step", 1)]
     assert columns.samples == [[None, None, 1, 3, 0, 2], [0, 1, None, None, None, None]]
 
 
 @pytest.mark.parametrize("cols", ["", "nonsense"])
 def test_without_groups_columns_are_the_samples_in_the_file_s_order(cols: str) -> None:
-    assert grid_columns.arranged(ROWS, cols) == ([], [[0, 1, 2, 3], [0, 1]])
+    assert grid.arranged(ROWS, cols) == ([], [[0, 1, 2, 3], [0, 1]])
 
 
 @pytest.mark.parametrize(("asked", "width"), [(None, 20), (20, 20), (9, 8), (1, 6), (-5, 6), (10**9, 28)])
@@ -63,7 +63,7 @@ def test_the_selected_cell_is_the_address_s_or_the_first_failure_in_the_filter(
     run: OpenRun, at: str, cols: str, filter_: Filter, selected: tuple[int, int]
 ) -> None:
     found = listing.grid(run, filter_, "", 1)
-    assert _selected_sample(found, grid_columns.arranged(found, cols).samples, at) == selected
+    assert _selected_sample(found, grid.arranged(found, cols).samples, at) == selected
 
 
 def test_beside_the_grid_is_the_selected_cells_rollout() -> None:

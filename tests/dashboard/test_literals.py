@@ -2,7 +2,7 @@
 
 import pytest
 
-from dashboard.text import literals
+from dashboard.text import case_view
 
 
 @pytest.mark.parametrize(
@@ -14,7 +14,7 @@ from dashboard.text import literals
     ],
 )
 def test_spaces_quotes_and_line_breaks_are_no_difference(expected: str, actual: str, shown: tuple[str, str]) -> None:
-    assert literals.alike(expected, actual) == shown
+    assert case_view.alike(expected, actual) == shown
 
 
 @pytest.mark.parametrize(
@@ -29,10 +29,10 @@ def test_spaces_quotes_and_line_breaks_are_no_difference(expected: str, actual: 
     ],
 )
 def test_what_is_no_literal_or_would_look_equal_stays_as_it_is(expected: str, actual: str) -> None:
-    assert literals.alike(expected, actual) == (expected, actual)
+    assert case_view.alike(expected, actual) == (expected, actual)
 
 
 def test_the_same_value_in_another_spelling_is_the_same() -> None:
-    assert literals.same("['a', 'b']", '["a",\n"b"]')
-    assert not literals.same("1", "1.0")
-    assert not literals.same("f(1)", "f( 1)")
+    assert case_view.same_literal("['a', 'b']", '["a",\n"b"]')
+    assert not case_view.same_literal("1", "1.0")
+    assert not case_view.same_literal("f(1)", "f( 1)")

@@ -6,7 +6,7 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 
 from dashboard import workspace
-from dashboard.queries import aggregates, filter_sql
+from dashboard.queries import aggregates, query
 from dashboard.state import Filter, parse
 from dashboard.workspace import Entry, OpenRun
 from evaluator.model import Verdict
@@ -56,11 +56,11 @@ def test_every_number_opens_what_it_counts(run: OpenRun) -> None:
         low, value, high = line["interval"]
         assert 0 <= low < value < high <= 1
         page, filter_ = leads_to(line["hrefs"]["n"])
-        assert (page, filter_sql.count(run, filter_)) == ("rollouts", int(line["n"]))
+        assert (page, query.count(run, filter_)) == ("rollouts", int(line["n"]))
         assert sum(part["share"] for part in line["parts"]) == 1
         for part in line["parts"]:
             _, only = leads_to(line["hrefs"][part["cell"]])
-            assert part["title"].startswith(f"{part['cell']}: {filter_sql.count(run, only)} (")
+            assert part["title"].startswith(f"{part['cell']}: {query.count(run, only)} (")
     pages = {name.split(",")[0]: leads_to(card["href"])[0] for name, card in cards(app).items() if card["href"]}
     assert pages == {
         "rollouts": "rollouts", "tasks": "tasks", "pass@1": "rollouts", "mean reward": "rewards",

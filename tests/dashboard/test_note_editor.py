@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard.notes import note_editor, note_view
-from dashboard.notes.note_editor import tidied
+from dashboard import notes
+from dashboard.notes import tidied
+from dashboard.text import tables_view
 from evaluator.runs.notes import NOTES, note_rollout, read_notes
 from tests.dashboard import hostile_text, sample_run
 from tests.dashboard.test_pages import HANG_S, click, text, visit
@@ -18,21 +19,21 @@ def test_tags_are_one_line_each_and_listed_once() -> None:
 
 @pytest.mark.parametrize("hostile", [*hostile_text.TEXTS, sample_run.HOSTILE, '"><script>', "x" * 10_000])
 def test_chips_are_text(hostile: str) -> None:
-    drawn = note_view.chips([hostile], hostile)
+    drawn = tables_view.chips([hostile], hostile)
     assert drawn.count("<span") - drawn.count("rs-unseen") == 2
     for start in ("<a ", "<b>", "<img", "<script", "<i>"):
         assert start not in drawn
-    assert "\u202e" not in note_view.chips(["a\u202eb"], "").replace('data-mark="U+202E">\u202e', "")
+    assert "\u202e" not in tables_view.chips(["a\u202eb"], "").replace('data-mark="U+202E">\u202e', "")
     assert len(drawn) < 12_000
 
 
 def test_many_tags_are_counted() -> None:
-    assert "+14" in note_view.chips([f"t{n}" for n in range(20)], "")
+    assert "+14" in tables_view.chips([f"t{n}" for n in range(20)], "")
 
 
 def test_what_is_saved_is_read_again_and_filters(sample: Path) -> None:
     typed = ["a, b", sample_run.HOSTILE[:40], "half \ud800", "x"]
-    assert note_editor.save(sample, "math/add", "add#0", typed, " two\nlines ") == ""
+    assert notes.save(sample, "math/add", "add#0", typed, " two\nlines ") == ""
     kept = read_notes(sample).rollout("math/add", "add#0")
     assert kept is not None
     assert kept.tags == ("a, b", sample_run.HOSTILE[:40], "half \\ud800", "x")
@@ -41,17 +42,17 @@ def test_what_is_saved_is_read_again_and_filters(sample: Path) -> None:
         shown = text(visit("rollouts", tag=tag))
         assert "1 of 13 rollouts" in shown
         assert "<img" not in shown
-    assert note_editor.save(sample, "math/add", "add#0", [], "  ") == ""
+    assert notes.save(sample, "math/add", "add#0", [], "  ") == ""
     assert read_notes(sample).rollouts == []
 
 
 def test_a_tag_that_is_too_long_and_a_side_file_that_can_not_be_written_are_one_line(sample: Path) -> None:
-    said = note_editor.save(sample, "math/add", "add#0", ["x" * 10_000], "")
+    said = notes.save(sample, "math/add", "add#0", ["x" * 10_000], "")
     assert said.startswith("A tag has at most 60 characters, not 10,000: xxx")
     assert len(said) < 130
     assert not (sample / NOTES).exists()
     (sample / NOTES).write_text("{")
-    said = note_editor.save(sample, "math/add", "add#0", ["x"], "")
+    said = notes.save(sample, "math/add", "add#0", ["x"], "")
     assert "move it away" in said
     assert "\n" not in said
     assert (sample / NOTES).read_text() == "{"
@@ -64,16 +65,15 @@ def test_a_tag_that_is_too_long_and_a_side_file_that_can_not_be_written_are_one_
 def _page(path: str) -> None:
     from pathlib import Path
 
-    from dashboard import workspace
+    from dashboard import notes, workspace
     from dashboard.controls import Screen
-    from dashboard.notes import note_editor
     from dashboard.queries import records
     from dashboard.state import View
 
     run = workspace.open_run(workspace.Entry("run", Path(path)))
     rollout = records.rollout(run, "math/add", "add#0")
     assert rollout is not None
-    note_editor.offer(Screen(View(), run, 13, 13), rollout)
+    notes.offer(Screen(View(), run, 13, 13), rollout)
 
 
 def test_the_editor_offers_the_tags_of_the_run_and_starts_from_what_is_noted(sample: Path) -> None:

@@ -2,8 +2,8 @@ from collections import Counter
 
 import pytest
 
-from dashboard.queries import aggregates, dataset, distributions, filter_sql, listing, orders, records, search
-from dashboard.queries.columns import COLUMNS
+from dashboard.queries import aggregates, dataset, distributions, listing, orders, query, records, search
+from dashboard.queries.orders import COLUMNS
 from dashboard.state import Filter
 from dashboard.workspace import OpenRun
 from evaluator.runs.expressions import CLUSTER
@@ -50,16 +50,16 @@ FEW = (*orders.SORTS, "verdict", "-reward", "no such order", "1; DROP TABLE roll
 def test_a_filter_lists_and_exports_what_it_counts(run: OpenRun, filter_: Filter) -> None:
     search_whole(run, filter_)
     listed = {(task, sample) for task, sample, _ in listing.table(run, filter_, "", 1, ["verdict"])}
-    assert len(listed) == filter_sql.count(run, filter_)
+    assert len(listed) == query.count(run, filter_)
     named = dict(run.rows('SELECT "row", (task_id, sample_id) FROM rollouts'))
-    assert {named[each] for each in filter_sql.rows_inside(run, filter_)} == listed
+    assert {named[each] for each in query.rows_inside(run, filter_)} == listed
 
 
 @pytest.mark.parametrize("sort", mostly_slow(SORTS, *FEW))
 def test_next_walks_the_filter_in_the_order_of_the_table(run: OpenRun, sort: str) -> None:
     filter_ = FAILED
     listed = [(task, sample) for task, sample, _ in listing.table(run, filter_, sort, 1, ["verdict"])]
-    assert len(listed) == filter_sql.count(run, filter_)
+    assert len(listed) == query.count(run, filter_)
     at = orders.first(run, filter_, sort)
     walked: list[tuple[str, str]] = []
     while at is not None:
@@ -83,8 +83,8 @@ def test_text_from_the_address_is_only_ever_a_value(run: OpenRun, text: str) -> 
     fields = {"q": text, "model": text, "err": text, "flag": text, "verified": f"no: {text}", "tag": text}
     filters = [Filter(**{name: value}) for name, value in fields.items()]
     for filter_ in (*filters, Filter(flag=f"x: {text}")):
-        assert filter_sql.count(run, filter_) == 0
-        assert filter_sql.count(run, Filter()) == len(GRADES)
+        assert query.count(run, filter_) == 0
+        assert query.count(run, Filter()) == len(GRADES)
 
 
 def test_failures_that_differ_in_names_and_numbers_are_one_cluster(run: OpenRun) -> None:
@@ -93,7 +93,7 @@ def test_failures_that_differ_in_names_and_numbers_are_one_cluster(run: OpenRun)
     assert found["wrong_answer: extra lines"].rollouts == 1
     assert sum(c.rollouts for c in found.values()) == sum(g.verdict != "passed" for g in GRADES)
     for name, cluster in found.items():
-        assert filter_sql.count(run, Filter(err=name)) == cluster.rollouts
+        assert query.count(run, Filter(err=name)) == cluster.rollouts
 
 
 @pytest.mark.parametrize(
@@ -115,8 +115,8 @@ def test_flags_are_counted_by_rollout_and_each_count_is_what_its_filter_finds(ru
     packages = aggregates.missing_packages(run, Filter()).rows
     assert [(c.name, c.rollouts, c.tasks) for c in packages] == [("missing_package: pandas", 2, 1)]
     for count in (*flags, *packages):
-        assert filter_sql.count(run, Filter(flag=count.name)) == count.rollouts
-    assert filter_sql.count(run, Filter(flag="missing_package: torch")) == 0
+        assert query.count(run, Filter(flag=count.name)) == count.rollouts
+    assert query.count(run, Filter(flag="missing_package: torch")) == 0
     assert aggregates.flag_counts(run, Filter(verdicts=("passed",))) == ([], 0)
     shown = {sample: words for _, sample, words in listing.table(run, Filter(q="add#"), "", 1, ["flags"])}
     assert shown == {"add#0": "", "add#1": "missing_package", "add#2": "ctypes, missing_package", "add#3": ""}
@@ -131,9 +131,9 @@ def test_what_is_not_verified_is_counted_by_its_reason_and_each_count_is_what_it
         (f"no: {check_run.COMPARES}", 1, 1),
     ]
     for count in found:
-        assert filter_sql.count(checks, Filter(verified=count.name)) == count.rollouts
-    assert filter_sql.count(checks, Filter(verified="no")) == aggregates.unverified_count(checks, Filter()) == 4
-    assert filter_sql.count(checks, Filter(verified="yes")) == 3
+        assert query.count(checks, Filter(verified=count.name)) == count.rollouts
+    assert query.count(checks, Filter(verified="no")) == aggregates.unverified_count(checks, Filter()) == 4
+    assert query.count(checks, Filter(verified="yes")) == 3
     assert aggregates.unverified_reasons(checks, Filter(verified="yes")) == ([], 0)
     assert [(c.name, c.rollouts) for c in aggregates.unverified_reasons(run, Filter()).rows] == [
         (f"no: {sample_run.REASON}", 1)
@@ -187,7 +187,7 @@ def test_reward_bars_add_up_and_open_on_their_own_rollouts(run: OpenRun) -> None
     assert {reward for reward, _, _ in values} == {0.0, 1.0}
     for reward in (0.0, 1.0):
         bar = sum(count for value, _, count in values if value == reward)
-        assert filter_sql.count(run, Filter(r_min=reward, r_max=reward)) == bar
+        assert query.count(run, Filter(r_min=reward, r_max=reward)) == bar
 
 
 def test_unknown_ids_have_a_nearest_match(run: OpenRun) -> None:

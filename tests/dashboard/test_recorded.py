@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from dashboard import workspace
-from dashboard.queries import audits, filter_sql
+from dashboard.queries import audits, query
 from dashboard.queries.options import options
 from dashboard.state import Filter
 from dashboard.workspace import Entry, OpenRun
@@ -50,10 +50,10 @@ def test_every_number_is_the_number_of_rollouts_behind_it(pairs: OpenRun) -> Non
         "only ours passed": ("1", "rollouts?run=run&recorded=differs&verdict=passed"),
     }  # fmt: skip
     failing = Filter(recorded="differs", verdicts=("wrong_answer", "time_limit"))
-    assert filter_sql.count(pairs, Filter(recorded="agrees")) == 4
-    assert filter_sql.count(pairs, Filter(recorded="differs")) == 3
-    assert filter_sql.count(pairs, failing) == 2
-    assert filter_sql.count(pairs, Filter(recorded="differs", verdicts=("passed",))) == 1
+    assert query.count(pairs, Filter(recorded="agrees")) == 4
+    assert query.count(pairs, Filter(recorded="differs")) == 3
+    assert query.count(pairs, failing) == 2
+    assert query.count(pairs, Filter(recorded="differs", verdicts=("passed",))) == 1
     assert "2 rollouts with a recorded verdict not graded, there or here." in text(app)
     assert "2 rollouts without a recorded verdict." in text(app)
     drawn = component(app, "recorded_table")
@@ -66,14 +66,14 @@ def test_every_number_is_the_number_of_rollouts_behind_it(pairs: OpenRun) -> Non
     }
     assert drawn["rows"][0]["cells"][1]["href"] == "rollouts?run=run&recorded=passed&verdict=wrong_answer"
     for (came_with, own), count in audits.recorded(pairs, Filter()).by_verdict.items():
-        assert filter_sql.count(pairs, Filter(recorded=came_with, verdicts=(own,))) == count
+        assert query.count(pairs, Filter(recorded=came_with, verdicts=(own,))) == count
 
 
 def test_a_disagreement_counts_as_not_passed_as_it_does_in_rates(written: Written) -> None:
     run = written([recorded(0, P, Verdict.UNKNOWN, disagreement=Disagreement(apart=W, plain=P))])
     found = audits.recorded(run, Filter())
     assert (found.only_recorded, found.both, found.ungraded) == (1, 1, 0)
-    assert filter_sql.count(run, Filter(recorded="differs", verdicts=("unknown",))) == 1
+    assert query.count(run, Filter(recorded="differs", verdicts=("unknown",))) == 1
 
 
 def test_the_table_follows_the_filter(pairs: OpenRun) -> None:

@@ -4,7 +4,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from dashboard.completion import equalities, rerun, trial_run
+from dashboard.completion import completion, rerun, trial_run
 from dashboard.queries.records import CaseRecord
 from evaluator.model import CaseResult, Grade, Kind, Limits, Mode, Task, TestCase, Verdict
 from tests.dashboard.rows import Written, row
@@ -29,7 +29,7 @@ def test_an_edit_runs_beside_the_runs_own_result_and_is_shown_as_a_change() -> N
     assert "runtime_error" in table
     assert "passed" in table
     assert "in the run, test 1" in table
-    assert "−</td>" in shown.partition('class="unified"')[2]
+    assert '<td class="minus">−' in shown.partition("rs-one-column")[2]
     click(app, "rerun_all")
     assert "<td>2 of 3</td><td>3 of 3</td>" in text(app)
     app.text_area[0].set_value("def add(a, b):\n    return a - b\n")
@@ -131,17 +131,17 @@ def wrong(expected: str, actual: str, verdict: Verdict = Verdict.WRONG_ANSWER) -
 def test_a_wrong_answer_that_other_rules_accept_is_marked(
     mode: Mode, expected: str, actual: str, equal: list[str]
 ) -> None:
-    found = equalities.of(wrong(expected, actual), mode)
+    found = completion.equalities(wrong(expected, actual), mode)
     assert [name for name, same in found if same] == equal
     assert len(found) == 3
 
 
 def test_nothing_is_compared_where_a_side_is_not_known_as_a_whole() -> None:
     cut = "x" * 3000 + " ... 5,000 characters left out ... " + "x" * 1500
-    assert equalities.of(wrong("1", "1", Verdict.PASSED), Mode.CALL) == []
-    assert equalities.of(wrong("one of [1, 2]", "3"), Mode.ASSERT) == []
-    assert equalities.of(wrong(cut, cut + "1"), Mode.STDIN) == []
-    assert equalities.of(None, Mode.STDIN) == []
+    assert completion.equalities(wrong("1", "1", Verdict.PASSED), Mode.CALL) == []
+    assert completion.equalities(wrong("one of [1, 2]", "3"), Mode.ASSERT) == []
+    assert completion.equalities(wrong(cut, cut + "1"), Mode.STDIN) == []
+    assert completion.equalities(None, Mode.STDIN) == []
 
 
 @pytest.mark.usefixtures("opened")

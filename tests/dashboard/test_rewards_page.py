@@ -4,11 +4,10 @@ import statistics
 
 import pytest
 
-from dashboard import charts, controls, workspace
+from dashboard import charts, controls, rewards, workspace
 from dashboard.controls import Screen
-from dashboard.queries import distributions, filter_sql, steps
-from dashboard.rewards import rewards_figures
-from dashboard.rewards.rewards_figures import Drawn
+from dashboard.queries import distributions, query
+from dashboard.rewards import Drawn
 from dashboard.state import Filter, View
 from dashboard.workspace import Entry, OpenRun
 from evaluator.model import CaseResult, Component, Verdict
@@ -42,8 +41,8 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> OpenRun:
 
 
 def screen_of(run: OpenRun, filter_: Filter = EVERYTHING) -> Screen:
-    total = filter_sql.count(run, Filter())
-    return controls.Screen(View(run=run.name, filter=filter_), run, filter_sql.count(run, filter_), total)
+    total = query.count(run, Filter())
+    return controls.Screen(View(run=run.name, filter=filter_), run, query.count(run, filter_), total)
 
 
 def drawn(found: Drawn | str) -> Drawn:
@@ -53,11 +52,11 @@ def drawn(found: Drawn | str) -> Drawn:
 
 def counts(run: OpenRun, figure: Drawn) -> list[int]:
     """How many rollouts each target of a figure opens."""
-    return [filter_sql.count(run, view.filter) for _, view in figure.targets]
+    return [query.count(run, view.filter) for _, view in figure.targets]
 
 
 def test_a_click_on_a_models_reward_opens_its_rollouts(run: OpenRun) -> None:
-    figure = drawn(rewards_figures.by_model(screen_of(run)))
+    figure = drawn(rewards.by_model(screen_of(run)))
     width = distributions.reward_width(run, Filter())
     assert width > 0
     assert sum(figure.table["rollouts"]) == 60
@@ -71,11 +70,11 @@ def test_a_click_on_a_models_reward_opens_its_rollouts(run: OpenRun) -> None:
             _, view = figure.targets[int(target)]
             assert view.filter.model == name
             assert view.filter.r_min == pytest.approx(reward - width / 2)
-            assert filter_sql.count(run, view.filter) >= by_place[name, round(reward, 6)] > 0
+            assert query.count(run, view.filter) >= by_place[name, round(reward, 6)] > 0
 
 
 def test_steps_have_a_line_per_model_where_models_share_them(run: OpenRun) -> None:
-    figure = drawn(rewards_figures.by_step(screen_of(run)))
+    figure = drawn(rewards.by_step(screen_of(run)))
     lines = [trace for trace in figure.figure.data if trace.customdata]
     assert [(line.name, list(line.x)) for line in lines] == [("large", [0, 10, 20]), ("small", [0, 10, 20])]
     assert sum(counts(run, figure)) == 60
@@ -83,7 +82,7 @@ def test_steps_have_a_line_per_model_where_models_share_them(run: OpenRun) -> No
     assert sorted(marks) == list(range(6))
     opened = {(view.filter.model, view.filter.step_min, view.filter.step_max) for _, view in figure.targets}
     assert ("small", 10, 10) in opened
-    bands = [charts.curves.step_reward(point) for point in steps.by_step(run, Filter())]
+    bands = [charts.curves.step_reward(point) for point in distributions.by_step(run, Filter())]
     assert all(each.low <= each.value <= each.high for each in bands)
 
 
@@ -91,17 +90,17 @@ def test_a_model_of_one_step_each_is_a_point_of_one_line(written: Written) -> No
     run = written(
         [row(f"t{t}", f"{t} {s}", reward=float(t < s), model=f"step-{s}", step=s) for t in range(4) for s in (1, 2)]
     )
-    figure = drawn(rewards_figures.by_step(screen_of(run)))
+    figure = drawn(rewards.by_step(screen_of(run)))
     (line,) = [trace for trace in figure.figure.data if trace.customdata]
     assert (line.name, list(line.y)) == ("mean reward = pass rate", [0.25, 0.5])
 
 
 def test_many_steps_are_put_into_bins_that_count_every_rollout(written: Written) -> None:
     run = written([row("t", f"s{n}", reward=float(n % 2), step=3 * n) for n in range(400)])
-    found = steps.by_step(run, Filter())
+    found = distributions.by_step(run, Filter())
     assert len(found) <= 120
     assert sum(point.rollouts for point in found) == 400
-    assert sum(counts(run, drawn(rewards_figures.by_step(screen_of(run))))) == 400
+    assert sum(counts(run, drawn(rewards.by_step(screen_of(run))))) == 400
 
 
 def test_a_run_without_steps_says_so_in_a_line(written: Written) -> None:
@@ -124,7 +123,7 @@ def test_the_variance_of_a_group_is_that_of_its_rewards(run: OpenRun) -> None:
 def test_groups_without_signal_are_counted_beside_the_variances(written: Written) -> None:
     binary = written([row(f"g{g}", f"{g} {n}", reward=float(n < g)) for g in range(5) for n in range(4)])
     assert [each.variance for each in distributions.spread(binary, Filter())] == [0, 0.1875, 0.25, 0.1875, 0]
-    figure = drawn(rewards_figures.variances(screen_of(binary)))
+    figure = drawn(rewards.variances(screen_of(binary)))
     assert "n = 5 groups; 2 without signal: 1 all fail, 1 all pass" in figure.figure.layout.xaxis.title.text
     assert [view.task for _, view in figure.targets] == ["g0", "g1", "g2", "g3", "g4"]
 
@@ -132,29 +131,29 @@ def test_groups_without_signal_are_counted_beside_the_variances(written: Written
 def test_wall_times_lengths_and_parts_open_what_they_count(run: OpenRun) -> None:
     found = distributions.wall_times(run, Filter())
     assert sum(each.rollouts for each in found) == 60
-    figure = drawn(rewards_figures.wall_times(screen_of(run)))
+    figure = drawn(rewards.wall_times(screen_of(run)))
     tenths = sorted({each.tenth for each in found})
     assert counts(run, figure) == [sum(each.rollouts for each in found if each.tenth == tenth) for tenth in tenths]
     assert [shape.x0 for shape in figure.figure.layout.shapes] == pytest.approx([1, 1.778], abs=1e-3)
-    figure = drawn(rewards_figures.by_length(screen_of(run)))
-    assert counts(run, figure) == [point.rollouts for point in steps.by_length(run, Filter())]
+    figure = drawn(rewards.by_length(screen_of(run)))
+    assert counts(run, figure) == [point.rollouts for point in distributions.by_length(run, Filter())]
     parts = distributions.part_means(run, Filter())
     assert {(each.name, each.model): each.rollouts for each in parts.rows} == {
         (name, model): 30 for name in ("tests", "form") for model in MODELS
     }
     (mean,) = [each.mean for each in parts.rows if (each.name, each.model) == ("form", "small")]
     assert mean == pytest.approx(0.5)
-    assert counts(run, drawn(rewards_figures.parts(screen_of(run)))) == [30] * 4
+    assert counts(run, drawn(rewards.parts(screen_of(run)))) == [30] * 4
     assert {each.model for each in distributions.part_means(run, Filter(model="small")).rows} == {"small"}
 
 
 def test_pass_at_k_is_on_a_doubling_axis_and_counts_tasks(run: OpenRun) -> None:
-    figure = drawn(rewards_figures.pass_at_k(screen_of(run, Filter(model="small"))))
+    figure = drawn(rewards.pass_at_k(screen_of(run, Filter(model="small"))))
     line = figure.figure.data[-1]
     assert list(line.x) == pytest.approx([0, 1, 2, 2.585], abs=1e-3)
     assert list(figure.figure.layout.xaxis.ticktext) == ["1", "2", "4", "6"]
     assert figure.targets[0][1].filter == Filter(model="small")
-    one = drawn(rewards_figures.pass_at_k(screen_of(run, Filter(model="small", q="t1"))))
+    one = drawn(rewards.pass_at_k(screen_of(run, Filter(model="small", q="t1"))))
     assert "k (n = 1 task, 95% band)" in one.figure.layout.xaxis.title.text
 
 

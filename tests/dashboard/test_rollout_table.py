@@ -7,11 +7,11 @@ import pytest
 from dashboard import state
 from dashboard.components import rollout_table
 from dashboard.components.rollout_table import Header
+from dashboard.facts import short_sample
 from dashboard.queries import listing
-from dashboard.queries.columns import COLUMNS, GROUPS
+from dashboard.queries.orders import COLUMNS, GROUPS
 from dashboard.rollouts.rollouts_table import HEADERS
 from dashboard.state import Filter
-from dashboard.wording import short_sample
 from dashboard.workspace import OpenRun
 from tests.dashboard import sample_run
 from tests.dashboard.test_pages import component, mostly_slow, open_link, text, visit

@@ -162,14 +162,14 @@ def test_new_lines_are_graded_into_one_run_while_the_switch_is_on(
     rollouts.write_text(json.dumps({"task_id": "a", "completion": "print(1)"}) + "\n")
     show(rollouts=[rollouts], dataset=dataset, allow_rerun=True)
     app = visit("overview", run="grows.jsonl")
-    app.toggle(key="grade_new.0").set_value(True).run()
+    app.toggle(key="grade_new").set_value(True).run()
     assert verdicts_of_the_run(app, tmp_path / "runs", 1) == ["passed"]
     with rollouts.open("a") as file:
         file.write(json.dumps({"task_id": "a", "completion": "print(2)"}) + "\n")
     assert verdicts_of_the_run(app, tmp_path / "runs", 2) == ["passed", "wrong_answer"]
-    app.toggle(key="grade_new.0").set_value(False).run()
+    app.toggle(key="grade_new").set_value(False).run()
     no_exception(app)
-    assert not app.toggle(key="grade_new.0").value
+    assert not app.toggle(key="grade_new").value
     workspace.graded_here().clear()
 
 

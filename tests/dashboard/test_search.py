@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from dashboard import workspace
-from dashboard.queries import aggregates, filter_sql, listing, search
+from dashboard.queries import aggregates, listing, query, search
 from dashboard.state import Filter
 from dashboard.workspace import Entry, OpenRun
 from evaluator.model import Kind
@@ -87,7 +87,7 @@ def test_a_search_of_several_steps_finds_what_a_scan_of_all_texts_finds(many: Op
     matches = re.compile(find[1:-1], re.MULTILINE).search if search.is_pattern(find) else lambda text: find in text
     texts = many.rows('SELECT "row", code, completion FROM stored_rollouts ORDER BY "row"')
     wanted = [row for row, code, completion in texts if matches(code) or matches(completion)]
-    assert sorted(filter_sql.rows_inside(many, Filter(find=find))) == wanted
+    assert sorted(query.rows_inside(many, Filter(find=find))) == wanted
     now = search.scan(many, find).progress()
     assert now == ("finished", MANY, MANY, len(wanted), "")
 
@@ -114,11 +114,11 @@ def test_a_stopped_search_shows_what_it_found_and_goes_on_where_it_was(
     is_stopped.set()
     scan.wait()
     assert scan.progress() == ("stopped", 750, MANY, 3, "")
-    assert filter_sql.count(many, filter_) == 3
+    assert query.count(many, filter_) == 3
     scan.resume()
     scan.wait()
     assert scan.progress() == ("finished", MANY, MANY, 12, "")
-    assert filter_sql.count(many, filter_) == 12, "the count that was cached is not the one of more hits"
+    assert query.count(many, filter_) == 12, "the count that was cached is not the one of more hits"
 
 
 def test_two_visitors_share_a_search_and_only_the_last_few_are_kept(many: OpenRun) -> None:
@@ -127,22 +127,22 @@ def test_two_visitors_share_a_search_and_only_the_last_few_are_kept(many: OpenRu
     for number in range(10):
         search.scan(many, f"return {number}99\n").wait()
     assert many.rows("SELECT count(DISTINCT find) FROM found") == [(8,)]
-    filter_sql.count(many, Filter(find="rare_2000"))
+    query.count(many, Filter(find="rare_2000"))
     [*_, (key, again)] = search._scans.items()
     again.wait()
-    assert (key[2], filter_sql.count(many, Filter(find="rare_2000"))) == ("rare_2000", 1), "it is searched for again"
+    assert (key[2], query.count(many, Filter(find="rare_2000"))) == ("rare_2000", 1), "it is searched for again"
 
 
 def test_a_search_is_a_condition_like_any_other(run: OpenRun) -> None:
     search.scan(run, "total").wait()
     counts = aggregates.verdict_counts(run, Filter(find="total", verdicts=("runtime_error",)))
     assert [(each.verdict, each.rollouts) for each in counts] == [("runtime_error", 1)]
-    assert dict(filter_sql.without_each(run, Filter(find="total", model="small"))) == {"find": 7, "model": 1}
+    assert dict(query.without_each(run, Filter(find="total", model="small"))) == {"find": 7, "model": 1}
 
 
 def test_an_export_waits_for_the_search(many: OpenRun) -> None:
     file = io.BytesIO()
-    rows = filter_sql.rows_inside(many, Filter(find="/rare_\\d+/"))
+    rows = query.rows_inside(many, Filter(find="/rare_\\d+/"))
     assert export(many.run, file, format="jsonl", rows=rows, columns=["sample_id"]) == 12
 
 
@@ -154,7 +154,7 @@ def test_what_is_wrong_with_a_regular_expression_is_said_in_one_line(run: OpenRu
     assert now.error.startswith(said)
     assert "Error" not in now.error.removeprefix(said)
     assert "\n" not in now.error
-    assert filter_sql.count(run, Filter(find=find)) == 0
+    assert query.count(run, Filter(find=find)) == 0
 
 
 @pytest.mark.parametrize("page", mostly_slow(("overview", "rollouts", "completion", "rewards"), "overview"))

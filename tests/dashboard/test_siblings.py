@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from dashboard import workspace
-from dashboard.why import parting
+from dashboard.why import siblings
 from evaluator.model import CaseResult, Kind, Limits, Mode, Task, TestCase, Verdict
 from evaluator.tracing import Trace, replay
 from tests.dashboard import rows, sample_run
@@ -118,8 +118,8 @@ def test_the_tab_draws_a_rollout_without_code() -> None:
 # --- Where runs part ----------------------------------------------------------------------------
 
 
-def parted(ours: str, theirs: str, *numbers: int) -> parting.Parting:
-    found = parting.part(trace_of(ours, *numbers), trace_of(theirs, *numbers), parting.same_lines(ours, theirs))
+def parted(ours: str, theirs: str, *numbers: int) -> siblings.Parting:
+    found = siblings.part(trace_of(ours, *numbers), trace_of(theirs, *numbers), siblings.same_lines(ours, theirs))
     assert found is not None
     return found
 
@@ -137,7 +137,7 @@ def test_the_steps_after_the_parting_are_those_that_followed_at_once() -> None:
         "        else:\n            print('not larger', x, 'than the others')\n    return best\n"
     )
     ours = theirs.replace("x < best", "x <= best").replace("print('not larger', x, 'than the others')", "pass")
-    assert 7 not in parting.same_lines(theirs, ours)
+    assert 7 not in siblings.same_lines(theirs, ours)
     found = parted(ours, theirs, 4, 7)
     assert (found.before and found.before.line, found.ours and found.ours.line) == (4, 5)
     assert found.theirs is not None
@@ -147,8 +147,8 @@ def test_the_steps_after_the_parting_are_those_that_followed_at_once() -> None:
 def test_other_names_and_lines_that_only_one_has_do_not_part_runs() -> None:
     ours = RIGHT.replace("best = xs[0]", "unused = len(xs)\n    best = xs[0]")
     theirs = RIGHT.replace("best", "most")
-    lines = parting.same_lines(ours, theirs)
-    assert parting.part(trace_of(ours, 4, 7), trace_of(theirs, 4, 7), lines) is None
+    lines = siblings.same_lines(ours, theirs)
+    assert siblings.part(trace_of(ours, 4, 7), trace_of(theirs, 4, 7), lines) is None
 
 
 def test_a_run_that_ends_before_the_other_parts_there() -> None:
@@ -160,5 +160,5 @@ def test_a_run_that_ends_before_the_other_parts_there() -> None:
 def test_indentation_widths_are_no_difference_but_levels_are() -> None:
     narrow = "def f(a):\n  if a:\n    return 1\n\n  return 2\n"
     wide = narrow.replace("  ", "\t")
-    assert parting.levelled(narrow) == parting.levelled(wide)
-    assert parting.levelled("if a:\n  x = 1\n  y = 2\n") != parting.levelled("if a:\n  x = 1\ny = 2\n")
+    assert siblings.levelled(narrow) == siblings.levelled(wide)
+    assert siblings.levelled("if a:\n  x = 1\n  y = 2\n") != siblings.levelled("if a:\n  x = 1\ny = 2\n")

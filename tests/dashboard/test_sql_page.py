@@ -9,10 +9,9 @@ import pyarrow.parquet as pq
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard import escape
+from dashboard import escape, sql_console
 from dashboard.queries import console
-from dashboard.sql import sql_console_chart
-from dashboard.sql.sql_console_chart import Axes
+from dashboard.sql_console import Axes
 from dashboard.workspace import OpenRun
 from evaluator.runs.files import QueryError
 from tests.dashboard import hostile_text
@@ -80,10 +79,10 @@ def test_a_chart_of_any_columns() -> None:
     assert "passed" in spec["layout"]["xaxis"]["ticktext"]
     assert len(spec["data"]) > 1
     table = pa.table({"verdict": ["passed"], "model": ["m"], "n": [1]})
-    other = sql_console_chart.axes(table, "gone", "verdict", "")  # columns of another statement
+    other = sql_console.axes(table, "gone", "verdict", "")  # columns of another statement
     assert other is not None
     assert other.y == "n"
-    assert sql_console_chart.axes(table.select(["model"]), "", "", "") is None
+    assert sql_console.axes(table.select(["model"]), "", "", "") is None
 
 
 @pytest.mark.slow
@@ -94,7 +93,7 @@ def test_without_a_column_of_numbers_there_is_no_chart() -> None:
 def test_names_in_a_chart_are_plain_text() -> None:
     texts = list(hostile_text.TEXTS)
     table = pa.table({"<b>x</b>": texts, "y": list(range(len(texts))), "s": texts})
-    drawing, _ = sql_console_chart.figure(table, "bar", Axes("<b>x</b>", "y", "s"), height=300)
+    drawing, _ = sql_console.figure(table, "bar", Axes("<b>x</b>", "y", "s"), height=300)
     spec = drawing.to_json().replace("\\u003c", "<")
     assert "<b>" not in spec
     assert "<a " not in spec
@@ -105,7 +104,7 @@ def test_a_chart_says_what_it_leaves_out() -> None:
     table = pa.table(
         {"x": pa.array(range(6_002)), "y": pa.array(numbers, pa.float64()), "s": [str(n % 20) for n in range(6_002)]}
     )
-    drawing, said = sql_console_chart.figure(table, "scatter", Axes("x", "y", "s"), height=300)
+    drawing, said = sql_console.figure(table, "scatter", Axes("x", "y", "s"), height=300)
     assert said == "drawn: the first 5,000 of 6,002 rows; 2 without a number left out; 8 of 20 values of s"
     assert len(drawing.data) == 8
 

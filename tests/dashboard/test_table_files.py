@@ -10,8 +10,8 @@ from unittest.mock import Mock
 import duckdb
 import pytest
 
-from dashboard.queries import aggregates, filter_sql, listing, records, suspects, table_files
-from dashboard.queries.columns import COLUMNS
+from dashboard.queries import aggregates, dataset, listing, query, records, tables
+from dashboard.queries.orders import COLUMNS
 from dashboard.state import Filter
 from dashboard.workspace import OpenRun
 from evaluator.model import CaseResult, Component, Difference, Verdict
@@ -29,7 +29,7 @@ _OPENED = itertools.count()
 @pytest.fixture(autouse=True)
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Every run of these tests is a large one; its files come here."""
-    monkeypatch.setattr(table_files, "_LARGE", 1)
+    monkeypatch.setattr(tables, "_LARGE", 1)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     return tmp_path / "cache" / "rollscope" / "tables"
 
@@ -67,19 +67,19 @@ def graded(place: int, *, passes: bool) -> Row:
 def opened(path: Path) -> OpenRun:
     """The run as a new server opens it."""
     run = Run.open(path)
-    return OpenRun("run", path, (next(_OPENED), 0), run, table_files.connected(run), Notes())
+    return OpenRun("run", path, (next(_OPENED), 0), run, tables.connected(run), Notes())
 
 
 def shown(run: OpenRun) -> object:
     """What pages show of it."""
     everything = listing.table(run, Filter(), "-length", 1, list(COLUMNS))
-    figures = (made(run, Filter()) for made in (aggregates.totals, aggregates.clusters, filter_sql.case_count))
+    figures = (made(run, Filter()) for made in (aggregates.totals, aggregates.clusters, query.case_count))
     return everything, *figures, run.rows("SELECT * FROM parts ORDER BY ALL"), listing.case_grid(run, Filter(), "t0")
 
 
 def in_memory(path: Path, monkeypatch: pytest.MonkeyPatch) -> object:
     with monkeypatch.context() as patch:
-        patch.setattr(table_files, "_LARGE", 1_000_000)
+        patch.setattr(tables, "_LARGE", 1_000_000)
         return shown(opened(path))
 
 
@@ -167,7 +167,7 @@ def test_a_disk_that_is_full_leaves_no_half_file(path: Path, cache: Path, monkey
 def test_files_of_runs_that_nobody_opens_any_more_go(
     tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(table_files, "_KEPT", 2)
+    monkeypatch.setattr(tables, "_KEPT", 2)
     for number in range(3):
         write(tmp_path / f"run{number}", range(1))
         opened(tmp_path / f"run{number}")
@@ -201,5 +201,5 @@ def test_rollouts_alone_open_without_test_cases(path: Path) -> None:
     run = opened(path)
     assert aggregates.totals(run, Filter()).rollouts == PARTS * A_PART
     assert records.verdicts_of(run, "t0", "s1") == []
-    suspects.prepare(run)
-    assert suspects.of_task(run, "t0") == []
+    dataset.prepare(run)
+    assert dataset.suspects_of(run, "t0") == []

@@ -4,10 +4,10 @@ import pytest
 
 import evaluator
 from dashboard import workspace
-from dashboard.queries import answers, dataset, listing, options, suspects
+from dashboard.queries import answers, dataset, listing, options
 from dashboard.state import Filter
 from dashboard.suspicions import findings
-from dashboard.tasks import reference_runs
+from dashboard.tasks import task_list
 from dashboard.tasks.task_list import reason_text
 from dashboard.workspace import Entry, OpenRun
 from evaluator.model import CaseResult, Grade, Mode, Rollout, Task, TestCase, Verdict
@@ -116,17 +116,17 @@ def test_a_judgement_of_a_task_or_a_test_case_is_a_tag_of_its_rollouts(
 
 def test_a_reference_that_fails_or_is_slow_makes_its_task_a_suspect(run: OpenRun) -> None:
     grades = {grade.task_id: grade for grade in reference_grades([TASKS[0], WRONG], workers=1)}
-    assert reference_runs.finding(grades["t/1"]) is None
-    fault = reference_runs.finding(grades["t/9"])
+    assert task_list.finding(grades["t/1"]) is None
+    fault = task_list.finding(grades["t/9"])
     assert fault is not None
     assert fault.why == "its own reference does not pass: wrong_answer, test 1: expected 5, got 4"
-    suspects.note_reference(run, "t/10", fault)
+    dataset.note_reference(run, "t/10", fault)
     assert listed(run)[0] == "t/10"
-    suspects.note_reference(run, "t/10", None)
+    dataset.note_reference(run, "t/10", None)
     assert listed(run)[0] == "t/9"
     slow = sample_run.passed(0, "2")
     slow.wall_s = 4.0
-    late = reference_runs.finding(Grade(task_id="t/1", sample_id="", verdict=slow.verdict, reward=1.0, cases=(slow,)))
+    late = task_list.finding(Grade(task_id="t/1", sample_id="", verdict=slow.verdict, reward=1.0, cases=(slow,)))
     assert late is not None
     assert (late.test, late.why) == (0, "the reference takes 4.00 s of 10 s")
 
@@ -172,8 +172,8 @@ def test_reading_a_task_finds_what_is_odd(task: Task, said: list[tuple[str, int 
 
 
 def test_the_tables_are_made_once_for_a_run_and_again_when_it_has_grown(run: OpenRun) -> None:
-    suspects.prepare(run)
-    suspects.note_reference(run, "t/11", suspects.Finding("reference", "kept", 9))
-    suspects.prepare(run)
-    assert [each.why for each in suspects.of_task(run, "t/11")] == ["kept"]
-    suspects.note_reference(run, "t/11", None)
+    dataset.prepare(run)
+    dataset.note_reference(run, "t/11", dataset.Finding("reference", "kept", 9))
+    dataset.prepare(run)
+    assert [each.why for each in dataset.suspects_of(run, "t/11")] == ["kept"]
+    dataset.note_reference(run, "t/11", None)

@@ -5,7 +5,7 @@ import pytest
 
 from dashboard import workspace
 from dashboard.queries.records import CaseRecord
-from dashboard.why import control_flow, replay
+from dashboard.why import control_flow, why
 from dashboard.why.control_flow import Fold, Node
 from evaluator.model import Limits, Mode, Task, TestCase
 from evaluator.sandbox import Outcome, Status, Stream
@@ -38,7 +38,7 @@ def test_a_failing_test_case_is_replayed_once_to_the_line_that_raises(monkeypatc
     assert data["steps"][0]["changed"] == [["total", "1"]]
     assert "3 steps" in text(app)
     assert "the replay" not in text(app), "it ended as in the run"
-    monkeypatch.setattr(replay, "replay", None)  # a second look runs nothing
+    monkeypatch.setattr(why, "replay", None)  # a second look runs nothing
     app.run()
     no_exception(app)
     assert component(app, "steps") == data
@@ -173,12 +173,12 @@ def ended(how: str, value: str = "", error: str = "", **fields: object) -> Repla
     ],
 )
 def test_another_end_than_the_runs_is_noticed(made: Replay, test: CaseRecord, *, unlike: bool) -> None:
-    assert bool(replay.unlike_the_run(made, test)) == unlike
+    assert bool(why.unlike_the_run(made, test)) == unlike
 
 
 def test_another_output_is_noticed() -> None:
     made = ended("ended", right=False)
     assert made.outcome is not None
     made.outcome.stdout = Stream(b"5\n", 2)
-    assert replay.unlike_the_run(made, case("wrong_answer", actual="6\n"))
-    assert not replay.unlike_the_run(made, case("wrong_answer", actual="5\n"))
+    assert why.unlike_the_run(made, case("wrong_answer", actual="6\n"))
+    assert not why.unlike_the_run(made, case("wrong_answer", actual="5\n"))

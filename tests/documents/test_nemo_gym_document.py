@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-from evaluator.cli import app
+from evaluator.cli import COMMANDS
 from tests.documents import nemo_gym_custom_resource_server as document
 from tests.documents.test_nemo_gym_blocks import RUN
 
@@ -44,6 +44,5 @@ def test_what_runs_is_run_by_a_test() -> None:
 
 def test_commands_of_today_exist() -> None:
     named = {name for row in table() for name in re.findall(r"rollscope ([a-z-]+)", row.today)}
-    registered = {info.name or info.callback.__name__ for info in app.registered_commands if info.callback}
-    assert named <= registered
+    assert named <= COMMANDS.keys()
     assert {"init-server", "test-server", "collect", "view", "serve"} <= named

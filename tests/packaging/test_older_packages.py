@@ -20,7 +20,6 @@ INSTALLED = {
     "pydantic-core 2.20.1": ["typing-extensions!=4.7.0,>=4.6.0"],
     "fastapi 0.110.3": ["pydantic<3.0.0,>=1.7.4", "starlette<0.38.0,>=0.37.2", "typing-extensions>=4.8.0"],
     "starlette 0.37.2": ["anyio<5,>=3.4.0"],
-    "typer 0.9.4": ["click<9.0.0,>=7.1.1", "typing-extensions>=3.7.4.3"],
     "click 8.1.8": [],
     "anyio 4.10.0": ["idna>=2.8", "sniffio>=1.1"],
     "typing-extensions 4.12.2": [],

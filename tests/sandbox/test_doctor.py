@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluator.commands.failure import Exit
+from evaluator.commands.output import Exit
 from evaluator.options import Way
 from evaluator.sandbox.proof.layers import _identity, border
 from tests.commands.command_line import one_line, rollscope

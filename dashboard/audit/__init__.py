@@ -1,1 +1,0 @@
-"""The Audit page: is the reward right?"""

@@ -1,1 +1,0 @@
-"""The page Bad lines: what could not be used of the input files?"""

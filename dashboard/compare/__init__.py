@@ -1,1 +1,0 @@
-"""The Compare page: two runs, or two models of one."""

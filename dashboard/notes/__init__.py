@@ -1,1 +1,0 @@
-"""Notes and tags on rollouts and tasks."""
