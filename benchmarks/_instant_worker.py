@@ -52,7 +52,7 @@ def main(descriptor: int) -> None:
     def answer(count: int) -> Done:
         grades = [_grade(rollout)] * count
         columns = columns_of([rollout] * count, grades)
-        return Done([], packed(grades), {"passed": count}, 0.001 * count, 0.001, *columns)
+        return Done([], packed(grades), {"passed": count}, 0, 0.001 * count, 0.001, columns)
 
     while data := connection.recv(1 << 20):
         for body in frames.feed(data):

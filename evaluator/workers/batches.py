@@ -9,7 +9,7 @@ from typing import NamedTuple
 import msgspec
 
 from evaluator.model import Grade, Rollout, Verdict
-from evaluator.runs.columns import case_columns, rollout_columns
+from evaluator.runs.columns import columns_of
 from evaluator.stages import Stage
 from evaluator.workers.messages import Done, grades_in, packed
 from evaluator.workers.task_cache import Order
@@ -140,11 +140,10 @@ class Batch:
         return self.verdicts.get(Verdict.PASSED.value, 0)
 
     @property
-    def columns(self) -> tuple[bytes, bytes]:
+    def columns(self) -> bytes:
         """The rows of a run's `rollouts` and `cases`: see `evaluator.runs.columns`."""
-        if self._done is not None and self._done.rollout_columns:
-            return self._done.rollout_columns, self._done.case_columns
-        return rollout_columns(self.rollouts, self.grades), case_columns(self.grades)
+        made = self._done.columns if self._done is not None else b""
+        return made or columns_of(self.rollouts, self.grades)
 
     def graded(self) -> list[Graded]:
         """One by one."""

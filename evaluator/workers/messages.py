@@ -129,8 +129,7 @@ class Done(msgspec.Struct, tag=True, array_like=True):
     """Spent on them."""
     typical_s: float
     """Their geometric mean of seconds: one slow completion hardly moves it. 0: it is not known."""
-    rollout_columns: bytes = b""
-    case_columns: bytes = b""
+    columns: bytes = b""
     """With `Setup.columns`: see `evaluator.runs.columns`."""
     spent: dict[Stage, float] = {}
     no_sandbox: bool = False

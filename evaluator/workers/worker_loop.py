@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 
 from evaluator.model import Grade, Rollout, Task
 from evaluator.options import Options
-from evaluator.runs.columns import case_columns, rollout_columns
+from evaluator.runs.columns import columns_of
 from evaluator.sandbox import InterpreterError, Sandbox, SandboxUnavailable
 from evaluator.stages import Spent, measured
 from evaluator.workers.gate import Gate
@@ -257,8 +257,7 @@ class WorkerLoop:
             no_sandbox=no_sandbox,
         )
         if self._setup is not None and self._setup.columns:
-            message.rollout_columns = rollout_columns([each.rollout for each in finished], grades)
-            message.case_columns = case_columns(grades)
+            message.columns = columns_of([each.rollout for each in finished], grades)
         self._tell(message)
 
     def _tell(self, message: FromWorker) -> None:

@@ -29,7 +29,7 @@ def begun(path: str | Path, *, resume: bool = True) -> RunWriter:
     return RunWriter.create(path, Manifest(dataset_hash="abc", evaluator_version="1"), resume=resume)
 
 
-def batch(number: int) -> tuple[list[int], tuple[bytes, bytes], dict[str, int]]:
+def batch(number: int) -> tuple[list[int], bytes, dict[str, int]]:
     rollout = Rollout(task_id="t", completion="x", sample_id=str(number))
     grade = Grade(task_id="t", sample_id=str(number), verdict=Verdict.PASSED, reward=1.0)
     return [number], columns_of([rollout], [grade]), {"passed": 1}
