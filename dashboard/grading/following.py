@@ -15,7 +15,7 @@ from dashboard.grading.new_rollouts import NewRollouts
 from dashboard.opening import Reading
 from dashboard.wording import counted
 from dashboard.workspace import Entry, WorkspaceError
-from evaluator.index import State
+from evaluator.runs.indexing import State
 
 _POLL_S = 0.5
 _FOLLOWED = "followed"

@@ -7,9 +7,8 @@ import msgspec
 from dashboard.queries.records import RolloutRecord, TaskRecord, decoded
 from dashboard.workspace import OpenRun
 from evaluator.extraction import extract
-from evaluator.index import IndexedFile
-from evaluator.index.texts import PLACE, Sample
 from evaluator.model import Task
+from evaluator.runs.ungraded import PLACE, IndexedFile, Sample
 
 
 def prompt(run: OpenRun, record: RolloutRecord) -> str:

@@ -19,7 +19,16 @@ from numpy.typing import NDArray
 from evaluator.extras import needs
 from evaluator.runs.columns import MADE_BY_WORKERS
 from evaluator.runs.files import part_path
-from evaluator.runs.schema import CASE_COLUMNS, ROLLOUT_COLUMNS, TASK_COLUMNS, Column, Manifest, TaskRow, safe_text
+from evaluator.runs.schema import (
+    CASE_COLUMNS,
+    ROLLOUT_COLUMNS,
+    TABLES,
+    TASK_COLUMNS,
+    Column,
+    Manifest,
+    TaskRow,
+    safe_text,
+)
 from evaluator.user_files import replacing
 
 with needs("runs", "a run needs pyarrow and duckdb"):
@@ -99,7 +108,7 @@ class TaskFile:
 _PREFIX: Final = ".journal-"
 _JOURNAL: Final = pa.schema(
     {"rows": pa.list_(pa.int64()), "columns": pa.binary()},
-    metadata={"columns": repr([(column.name, column.type) for column in (*ROLLOUT_COLUMNS, *CASE_COLUMNS)])},
+    metadata={"columns": repr([(c.name, c.type) for table in ("rollouts", "cases") for c in TABLES[table]])},
 )
 """A row is a batch: the ordinals of its rollouts in their file, and what `runs.columns` made."""
 
