@@ -10,7 +10,7 @@ import sys
 from functools import cache
 
 from evaluator.model import CaseResult, Grade, Kind, Rollout, Verdict
-from evaluator.runs.columns import columns_of
+from evaluator.runs.schema import columns_of
 from evaluator.sandbox import Settings, Way
 from evaluator.workers.messages import Done, Frames, Proof, Ready, Setup, Work, framed, packed, to_worker
 from evaluator.workers.process_client import ProcessClient

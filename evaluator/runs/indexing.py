@@ -28,8 +28,7 @@ from evaluator.formats.problems import Problem
 from evaluator.formats.registry import Role
 from evaluator.formats.sources import Source
 from evaluator.runs.files import LOCK, RunError, RunLock, forget_unused, part_ordinals, part_path
-from evaluator.runs.numbering import Numbering
-from evaluator.runs.scanning import KeptRow, RowReader, Scanned, scans
+from evaluator.runs.scanning import KeptRow, Numbering, RowReader, Scanned, scans
 from evaluator.runs.schema import Manifest, encoded
 from evaluator.user_files import cache_folder, replacing
 

@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluator.extras import needs
-from evaluator.runs.columns import MADE_BY_WORKERS
 from evaluator.runs.files import part_path
 from evaluator.runs.schema import (
     CASE_COLUMNS,
+    MADE_BY_WORKERS,
     ROLLOUT_COLUMNS,
     TABLES,
     TASK_COLUMNS,
@@ -110,7 +110,7 @@ _JOURNAL: Final = pa.schema(
     {"rows": pa.list_(pa.int64()), "columns": pa.binary()},
     metadata={"columns": repr([(c.name, c.type) for table in ("rollouts", "cases") for c in TABLES[table]])},
 )
-"""A row is a batch: the ordinals of its rollouts in their file, and what `runs.columns` made."""
+"""A row is a batch: the ordinals of its rollouts in their file, and what `runs.schema` made."""
 
 
 class Part:
@@ -155,7 +155,8 @@ class Part:
     def forget(self) -> None:
         """Removes the journal: the part is in place, or nobody wants it."""
         if self._journal is not None:
-            self._journal.close()
+            with contextlib.suppress(OSError):  # on a full disk what waits to be written, which nobody needs any more
+                self._journal.close()
             self._journal = None
             self._journal_path.unlink(missing_ok=True)
 
@@ -178,7 +179,7 @@ class Part:
 
 
 def _array(kind: pa.DataType, packed: Iterator[bytes]) -> pa.Array:
-    """The next column of what `runs.columns` made."""
+    """The next column of what `runs.schema` made."""
     present = np.frombuffer(next(packed), np.bool_)
     buffers, children = [None if present.all() else _bits(present)], None
     if pa.types.is_string(kind) or pa.types.is_list(kind):

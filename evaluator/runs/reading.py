@@ -22,7 +22,6 @@ from evaluator.extras import needs
 from evaluator.model import Task
 from evaluator.runs.files import TASKS, QueryError, RunError, RunLock, is_run, part_ordinals, part_path, read_manifest
 from evaluator.runs.schema import BadLine, Manifest, columns_sql, sample_key
-from evaluator.runs.writing import RunWriter
 
 with needs("runs", "a run needs pyarrow and duckdb"):
     import duckdb
@@ -30,12 +29,13 @@ with needs("runs", "a run needs pyarrow and duckdb"):
     from duckdb.func import ARROW, SPECIAL
 
 __all__ = [
-    "BadLine", "Manifest", "QueryError", "Run", "RunError", "RunLock", "RunWriter",
+    "BadLine", "Manifest", "QueryError", "Run", "RunError", "RunLock",
     "is_run", "one_line", "rows_where", "sample_key", "select",
 ]  # fmt: skip
 
 _ARROW_TYPES: Final = {"VARCHAR": pa.string(), "INTEGER": pa.int32()}
 """Of what functions of ours return."""
+_AT_ONCE: Final = 10_000
 _GROUP: Final = re.compile(r'(?<!")\bgroup\b(?!\s+by\b)', re.IGNORECASE)
 
 
@@ -121,6 +121,21 @@ class Run:
         if None in texts:
             raise RunError(f"{self.path}: written by a version that did not keep tasks: name their file with --dataset")
         return [msgspec.json.decode(text, type=Task) for text in texts]
+
+    def counts(self) -> dict[str, int]:
+        """Its rollouts by verdict, and `rollouts` for all, as now."""
+        with self.connect() as connection:
+            rows = connection.sql("SELECT verdict, count(*) FROM rollouts GROUP BY verdict ORDER BY verdict").fetchall()
+        return {"rollouts": sum(count for _, count in rows), **dict(rows)}
+
+    def samples_where(self, condition: str | None) -> set[int]:
+        """The keys (`schema.sample_key`) of the samples that meet a condition, 8 bytes each. Raises `QueryError`."""
+        found: set[int] = set()
+        with self.connect() as connection:
+            chosen = rows_where(connection, "rollouts", condition).project("task_id, sample_id")
+            for batch in chosen.to_arrow_reader(_AT_ONCE):
+                found.update(map(sample_key, *(column.to_pylist() for column in batch.columns)))
+        return found
 
     def _files(self, ordinals: Sequence[int]) -> dict[str, list[Path]]:
         """The files of each table. Cases without their rollouts are left over from a killed process."""

@@ -11,15 +11,13 @@ import contextlib
 import os
 import shutil
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, Self
 
-from evaluator.extras import needs
 from evaluator.model import Grade, Limits, Rollout, Task, TestCase
 from evaluator.options import by_name
-from evaluator.runs.columns import columns_of
 from evaluator.runs.files import (
     LOCK,
     MANIFEST,
@@ -27,7 +25,6 @@ from evaluator.runs.files import (
     RunError,
     RunLock,
     part_ordinals,
-    part_path,
     read_manifest,
     release_space,
     remove_leftovers,
@@ -35,10 +32,8 @@ from evaluator.runs.files import (
     write_manifest,
 )
 from evaluator.runs.parts import Part, TaskFile, recover
-from evaluator.runs.schema import Manifest, RunState, TaskRow, sample_key
-
-with needs("runs", "a run needs pyarrow and duckdb"):
-    import pyarrow.parquet as pq
+from evaluator.runs.reading import Run
+from evaluator.runs.schema import Manifest, RunState, TaskRow, columns_of
 
 PART_ROWS: Final = 1_000
 PART_BYTES: Final = 64 << 20
@@ -95,7 +90,7 @@ class RunWriter:
                 setattr(earlier, name, getattr(manifest, name))
             earlier.options = manifest.options
             manifest = earlier
-            manifest.counts = _exact_counts(run, manifest.regraded_from)  # outdated if the process was killed
+            manifest.counts = Run.open(run).counts()  # outdated if the process was killed
         manifest.state, manifest.stopped_by = "running", None
         write_manifest(run, manifest)
         reserve_space(run)
@@ -109,7 +104,7 @@ class RunWriter:
 
     def graded_samples(self) -> set[int]:
         """The keys (`schema.sample_key`) of the samples that have a grade in a written part: 8 bytes each."""
-        return {sample_key(*ids) for _, rows in _stored(self.path, "task_id", "sample_id") for ids in rows}
+        return Run.open(self.path).samples_where(None)
 
     def regrade(self) -> None:
         """Declare that rollouts added from now on may replace grades in earlier parts."""
@@ -128,7 +123,7 @@ class RunWriter:
         self.add_columns([row], columns_of([rollout], [grade]), {grade.verdict.value: 1})
 
     def add_columns(self, rows: Sequence[int], columns: bytes, verdicts: Mapping[str, int]) -> None:
-        """Add graded rollouts whose columns are made (`runs.columns`); `verdicts`: how many of each there are.
+        """Add graded rollouts whose columns are made (`runs.schema`); `verdicts`: how many of each there are.
 
         `rows`: the ordinal of each in its file. They are on disk when this returns. Raises `RunError`.
         """
@@ -175,7 +170,7 @@ class RunWriter:
                 self._finish_tasks()
                 self.flush()
                 if self.manifest.regraded_from is not None:
-                    self.manifest.counts = _exact_counts(self.path, self.manifest.regraded_from)
+                    self.manifest.counts = Run.open(self.path).counts()
                 self.manifest.state, self.manifest.stopped_by = state, self._fault
                 write_manifest(self.path, self.manifest)
         except RunError:
@@ -191,8 +186,8 @@ class RunWriter:
             self._abandon_tasks()
         release_space(self.path)
         self.manifest.state, self.manifest.stopped_by = "stopped", self._fault
-        with contextlib.suppress(OSError):
-            self.manifest.counts = _exact_counts(self.path, self.manifest.regraded_from)
+        with contextlib.suppress(OSError, RunError):
+            self.manifest.counts = Run.open(self.path).counts()
             write_manifest(self.path, self.manifest)
 
     def discard(self) -> None:
@@ -205,14 +200,8 @@ class RunWriter:
         self._closed = True
         self._part.forget()
         self._abandon_tasks()
-        release_space(self.path)
-        for name in ("rollouts", "cases"):
-            shutil.rmtree(self.path / name, ignore_errors=True)
-        for name in (MANIFEST, TASKS, LOCK):
-            (self.path / name).unlink(missing_ok=True)
+        shutil.rmtree(self.path, ignore_errors=True)  # it was empty before
         self._lock.release()
-        if not any(self.path.iterdir()):
-            self.path.rmdir()
 
     @contextmanager
     def _reporting(self) -> Iterator[None]:
@@ -268,27 +257,3 @@ def _shown(name: str, value: object) -> str:
     if name == "preamble":
         return f"one of {len(str(value).splitlines())} lines"
     return str(value)
-
-
-def _exact_counts(run: Path, regraded_from: int | None) -> dict[str, int]:
-    """Counts by verdict. For a sample that occurs twice, the part with the highest ordinal counts."""
-    newer: set[int] = set()
-    counts: dict[str, int] = {"rollouts": 0}
-    for ordinal, rows in _stored(run, "task_id", "sample_id", "verdict"):
-        for task_id, sample_id, verdict in rows:
-            if regraded_from is not None:
-                key = sample_key(task_id, sample_id)
-                if key in newer:
-                    continue
-                if ordinal >= regraded_from:
-                    newer.add(key)
-            counts[verdict] = counts.get(verdict, 0) + 1
-            counts["rollouts"] += 1
-    return counts
-
-
-def _stored(run: Path, *columns: str) -> Iterator[tuple[int, Iterable[tuple[Any, ...]]]]:
-    """The ordinal of each part and some columns of its rollouts, the last part first."""
-    for ordinal in reversed(part_ordinals(run, "rollouts")):
-        table = pq.read_table(part_path(run, "rollouts", ordinal), columns=list(columns))
-        yield ordinal, zip(*(column.to_pylist() for column in table.columns), strict=True)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import msgspec
 
 from evaluator.model import Grade, Rollout, Verdict
-from evaluator.runs.columns import columns_of
+from evaluator.runs.schema import columns_of
 from evaluator.stages import Stage
 from evaluator.workers.messages import Done, grades_in, packed
 from evaluator.workers.task_cache import Order
@@ -141,7 +141,7 @@ class Batch:
 
     @property
     def columns(self) -> bytes:
-        """The rows of a run's `rollouts` and `cases`: see `evaluator.runs.columns`."""
+        """The rows of a run's `rollouts` and `cases`: see `evaluator.runs.schema`."""
         made = self._done.columns if self._done is not None else b""
         return made or columns_of(self.rollouts, self.grades)
 

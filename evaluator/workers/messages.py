@@ -130,7 +130,7 @@ class Done(msgspec.Struct, tag=True, array_like=True):
     typical_s: float
     """Their geometric mean of seconds: one slow completion hardly moves it. 0: it is not known."""
     columns: bytes = b""
-    """With `Setup.columns`: see `evaluator.runs.columns`."""
+    """With `Setup.columns`: see `evaluator.runs.schema`."""
     spent: dict[Stage, float] = {}
     no_sandbox: bool = False
     """Whether no sandbox could be started for it. Others may be able to; it has one number then."""

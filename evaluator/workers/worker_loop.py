@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 
 from evaluator.model import Grade, Rollout, Task
 from evaluator.options import Options
-from evaluator.runs.columns import columns_of
+from evaluator.runs.schema import columns_of
 from evaluator.sandbox import InterpreterError, Sandbox, SandboxUnavailable
 from evaluator.stages import Spent, measured
 from evaluator.workers.gate import Gate

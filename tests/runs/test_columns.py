@@ -20,10 +20,18 @@ from evaluator.model import (
     Traceback,
     Verdict,
 )
-from evaluator.runs.columns import MADE_BY_WORKERS, columns_of
 from evaluator.runs.files import part_path
 from evaluator.runs.parts import Part
-from evaluator.runs.schema import CASE_COLUMNS, CaseRow, Column, GradedRow, Manifest, safe_text
+from evaluator.runs.schema import (
+    CASE_COLUMNS,
+    MADE_BY_WORKERS,
+    CaseRow,
+    Column,
+    GradedRow,
+    Manifest,
+    columns_of,
+    safe_text,
+)
 
 TYPES = {
     "string": pa.string(), "int32": pa.int32(), "int64": pa.int64(), "double": pa.float64(), "bool": pa.bool_(),

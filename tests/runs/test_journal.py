@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from evaluator.model import Grade, Rollout, Verdict
-from evaluator.runs.columns import columns_of
-from evaluator.runs.reading import Manifest, Run, RunWriter
+from evaluator.runs.reading import Manifest, Run
+from evaluator.runs.schema import columns_of
+from evaluator.runs.writing import RunWriter
 
 ROOT = Path(__file__).resolve().parents[2]
 KILLED = """
