@@ -24,8 +24,9 @@ from evaluator.model import (
     Traceback,
     Verdict,
 )
-from evaluator.runs.columns import columns_of
-from evaluator.runs.reading import Manifest, RunWriter
+from evaluator.runs.reading import Manifest
+from evaluator.runs.schema import columns_of
+from evaluator.runs.writing import RunWriter
 
 TESTS = 10
 SAMPLES = 200

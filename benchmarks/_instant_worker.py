@@ -10,7 +10,7 @@ import sys
 from functools import cache
 
 from evaluator.model import CaseResult, Grade, Kind, Rollout, Verdict
-from evaluator.runs.columns import columns_of
+from evaluator.runs.schema import columns_of
 from evaluator.sandbox import Settings, Way
 from evaluator.workers.messages import Done, Frames, Ready, Setup, ToWorker, Work, framed, packed
 from evaluator.workers.process_client import ProcessClient
@@ -52,7 +52,7 @@ def main(descriptor: int) -> None:
     def answer(count: int) -> Done:
         grades = [_grade(rollout)] * count
         columns = columns_of([rollout] * count, grades)
-        return Done([], packed(grades), {"passed": count}, 0, 0.001, *columns)
+        return Done([], packed(grades), {"passed": count}, 0, 0.001, columns)
 
     while data := connection.recv(1 << 20):
         for message in frames.feed(data):

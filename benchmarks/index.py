@@ -20,7 +20,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
-from evaluator.index import File, IndexedFile, Indexer, RolloutSource, update
+from evaluator.runs.indexing import File, Indexer, RolloutSource, update
+from evaluator.runs.ungraded import IndexedFile
 
 _LOOKS: Final = 200
 _QUERIES: Final = {

@@ -12,7 +12,6 @@ from dashboard.facts import counted
 from dashboard.state import View
 from dashboard.workspace import OpenRun
 from evaluator.formats.reading.problems import reason_of
-from evaluator.index import IndexedFile
 from evaluator.runs.resuming import check_command
 from evaluator.runs.schema import OTHER_REASONS
 
@@ -59,11 +58,9 @@ class BadLines(NamedTuple):
 
 
 def of_run(run: OpenRun) -> BadLines:
-    """The bad lines of a run's input files: as its manifest has them, or as the index of an ungraded file has them."""
+    """The bad lines of a run's input files: as its manifest has them."""
     manifest = run.manifest
-    kept: Sequence[BadRow] = manifest.problems
-    if isinstance(run.run, IndexedFile):
-        kept = list(run.run.problems())
+    kept = manifest.problems
     paths = dict.fromkeys(bad.path for bad in kept)
     return BadLines(
         kept,

@@ -20,20 +20,10 @@ import streamlit as st
 from evaluator.formats import FormatError
 from evaluator.formats.reading.sources import resolve
 from evaluator.graders import shown_cases
-from evaluator.index import (
-    BuildStoppedError,
-    Dataset,
-    File,
-    IndexedFile,
-    IndexedTasks,
-    Indexer,
-    RolloutSource,
-    State,
-    folder_of,
-    read_state,
-)
 from evaluator.model import Task, TestCase
 from evaluator.runs.files import RunError
+from evaluator.runs.indexing import BuildStoppedError, File, Indexer, RolloutSource, State, read_state
+from evaluator.runs.ungraded import Dataset, IndexedFile, tasks_file
 
 _AT_ONCE_S: Final = 5.0
 """How long the first visitor waits, at most, for something to see."""
@@ -59,7 +49,7 @@ class Rollouts(msgspec.Struct, frozen=True):
     @property
     def folder(self) -> Path:
         """Where its index is, and what people note about it."""
-        return folder_of(self.source(()))
+        return self.source(()).folder
 
     def source(self, files: tuple[File, ...]) -> RolloutSource:
         """As the index takes it."""
@@ -191,7 +181,7 @@ class Reading:
             self.fault = str(error)
         if self._rollouts.dataset is not None:
             try:
-                IndexedTasks.open(self._rollouts.dataset, _cases_of)
+                tasks_file(self._rollouts.dataset, _cases_of)
                 self.dataset_fault, self.has_tasks = "", True
             except (FormatError, RunError, OSError) as error:
                 self.dataset_fault, self.has_tasks = str(error), False

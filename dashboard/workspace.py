@@ -19,11 +19,11 @@ from dashboard import opening
 from dashboard.opening import Reading, Rollouts
 from dashboard.queries import tables
 from dashboard.state import View
-from evaluator.index import Dataset, IndexedFile
-from evaluator.index.state import STATE
 from evaluator.runs.files import LOCK, is_run
+from evaluator.runs.indexing import STATE
 from evaluator.runs.notes import Notes, NotesError, notes_stamp, read_notes
 from evaluator.runs.reading import Manifest, Run
+from evaluator.runs.ungraded import Dataset, IndexedFile
 
 Params = dict[str, str | int | float | list[str]]
 """The values of a query, by name."""
@@ -82,7 +82,7 @@ class OpenRun:
     path: Path
     stamp: Stamp
     run: Run
-    """An `evaluator.index.IndexedFile` where nothing is graded."""
+    """An `evaluator.runs.ungraded.IndexedFile` where nothing is graded."""
     connection: duckdb.DuckDBPyConnection
     notes: Notes
     notes_stamp: int = 0

@@ -22,11 +22,11 @@ import msgspec
 
 from evaluator.extras import needs
 from evaluator.formats import known_formats
-from evaluator.index import IndexedFile, Opening
-from evaluator.index.workers import start_main
 from evaluator.runs.export import write_batches
 from evaluator.runs.files import QueryError
 from evaluator.runs.reading import Run, one_line, select
+from evaluator.runs.scanning import start_main
+from evaluator.runs.ungraded import IndexedFile, Opening
 
 with needs("runs", "a run needs pyarrow and duckdb"):
     import duckdb
@@ -192,10 +192,8 @@ def _written(question: _Question) -> Written:
 def _opened(run: str | Opening) -> Run:
     if isinstance(run, str):
         return Run.open(run)
-    from evaluator.graders import shown_cases  # only here: it takes a moment
-
     known_formats()  # so that what reading a row needs is loaded before the memory is limited
-    return IndexedFile.of(*run, lambda task: shown_cases(task, None))
+    return IndexedFile.of(*run)
 
 
 def _limit_memory(bounds: Bounds) -> None:

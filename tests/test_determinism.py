@@ -11,7 +11,8 @@ import pytest
 from evaluator.formats import load_rollouts, load_tasks
 from evaluator.options import Isolation, Options
 from evaluator.runs.export import export
-from evaluator.runs.reading import Manifest, Run, RunWriter
+from evaluator.runs.reading import Manifest, Run
+from evaluator.runs.writing import RunWriter
 from evaluator.workers.grade_stream import grade_all
 from tests.sandbox.programs_that_leave_something import PUT_RIGHT, SEEN
 

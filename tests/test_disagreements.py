@@ -10,7 +10,8 @@ from evaluator.commands.grading import summarise
 from evaluator.interop.trl import make_code_reward
 from evaluator.interop.verl import compute_score
 from evaluator.model import Disagreement, Grade, Rollout, Task, Verdict
-from evaluator.runs.reading import Manifest, Run, RunWriter
+from evaluator.runs.reading import Manifest, Run
+from evaluator.runs.writing import RunWriter
 from tests.commands.command_line import rollscope, write_rows
 
 TEST = """

@@ -11,6 +11,7 @@ import pytest
 
 from evaluator.checkers import known_checkers
 from evaluator.cli import COMMANDS
+from evaluator.formats import known_formats
 from evaluator.graders import known_graders, own_function
 from evaluator.interop.nemo_gym import ServerConfig
 from evaluator.interop.nemo_gym.wire import FailureKind

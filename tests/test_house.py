@@ -37,7 +37,7 @@ RECORDS = BASE | {
 GRADING = {"sandbox", "suites", "checkers", "flags", "extraction"}
 LIBRARY = RECORDS | GRADING | {
     "graders", "workers", "api", "file_grading", "auditing", "references", "report", "formats",
-    "runs", "index",
+    "runs",
 }  # fmt: skip
 MAY_IMPORT = {
     **dict.fromkeys(RECORDS, BASE),
@@ -47,9 +47,8 @@ MAY_IMPORT = {
     "sandbox": RECORDS,
     "suites": RECORDS | {"checkers", "sandbox"},  # literal calls are decided by the `python` checker
     "formats": RECORDS,
-    "runs": RECORDS,
+    "runs": RECORDS | {"formats", "extraction"},
     "report": RECORDS | {"runs"},
-    "index": RECORDS | {"formats", "runs", "extraction"},
     "graders": RECORDS | GRADING,
     "workers": RECORDS | {"graders", "sandbox", "runs"},
     "api": RECORDS | {"graders", "sandbox", "workers"},

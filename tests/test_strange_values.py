@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from evaluator.formats import load_rollouts, load_tasks
-from evaluator.runs.reading import Manifest, Run, RunWriter
+from evaluator.runs.reading import Manifest, Run
+from evaluator.runs.writing import RunWriter
 from tests.commands.command_line import ADD, ANSWER, RIGHT, rollscope, sample
 from tests.runs.older_run import narrow_columns
 

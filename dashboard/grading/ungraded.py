@@ -18,8 +18,8 @@ from dashboard.queries.aggregates import recorded_counts
 from dashboard.state import View
 from dashboard.workspace import Entry, OpenRun, WorkspaceError
 from evaluator.formats import FormatError
-from evaluator.index import State
 from evaluator.runs.files import run_stem
+from evaluator.runs.indexing import State
 
 _FOLLOW_S = 0.5
 _FOLLOWED = "followed"

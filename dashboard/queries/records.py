@@ -12,10 +12,9 @@ from dashboard.queries.expressions import FILE_ORDER, IN_PARTS
 from dashboard.queries.query import cached, of_sample
 from dashboard.workspace import OpenRun, Params
 from evaluator.extraction import extract
-from evaluator.index import IndexedFile
-from evaluator.index.texts import PLACE, Sample
 from evaluator.model import Task, TestCase
 from evaluator.runs.schema import column_names
+from evaluator.runs.ungraded import PLACE, IndexedFile, Sample
 
 T = TypeVar("T")
 

@@ -1,27 +1,34 @@
 """Parquet files of a run: a part of rollouts with their cases, from columns that workers made, and tables from rows.
 
-What a killed writer had not yet put into a part is in a journal: each graded batch is on disk as soon as it has
-arrived. A run being written has one, `.journal-00007`, for the part that comes next. When that part is in place the
-journal is removed; if the process is killed before, the next writer makes the part from it.
+What a killed writer had not yet put into a part is in a journal, an Arrow stream: each graded batch is on disk as soon
+as it has arrived. A run being written has one, `.journal-00007`, for the part that comes next. When that part is in
+place the journal is removed; if the process is killed before, the next writer makes the part from it.
 """
 
 from __future__ import annotations
 
 import contextlib
-import hashlib
-import os
-import struct
-import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import IO, Any, Final
 
 import msgspec
+import numpy as np
+from numpy.typing import NDArray
 
 from evaluator.extras import needs
-from evaluator.runs.columns import Columns, made_by_workers
 from evaluator.runs.files import part_path
-from evaluator.runs.schema import CASE_COLUMNS, ROLLOUT_COLUMNS, TABLES, Column, safe_text
+from evaluator.runs.schema import (
+    CASE_COLUMNS,
+    MADE_BY_WORKERS,
+    ROLLOUT_COLUMNS,
+    TABLES,
+    TASK_COLUMNS,
+    Column,
+    Manifest,
+    TaskRow,
+    safe_text,
+)
 from evaluator.user_files import replacing
 
 with needs("runs", "a run needs pyarrow and duckdb"):
@@ -37,26 +44,8 @@ _ARROW_TYPES: Final[dict[str, pa.DataType]] = {
     "list<string>": pa.list_(pa.string()),
 }
 _UNIQUE_TEXT: Final = {"row", "code", "completion", "task", "cases", "prompt", "reference", "test"}
-
-
-class Rows:
-    """Rows for one Parquet file, from one record each."""
-
-    def __init__(self, columns: Sequence[Column[Any]]) -> None:
-        self._columns = columns
-        self._values: list[list[Any]] = [[] for _ in columns]
-        self.bytes = 0
-
-    def add(self, record: object) -> None:
-        for column, values in zip(self._columns, self._values, strict=True):
-            value = column.get(record)
-            if isinstance(value, str):
-                self.bytes += len(value)
-            values.append(value)
-
-    def table(self) -> pa.Table:
-        arrays = [arrow_array(v, _ARROW_TYPES[c.type]) for c, v in zip(self._columns, self._values, strict=True)]
-        return pa.table(arrays, schema=_schema(self._columns))
+_BATCH_BYTES: Final = 16 << 20
+"""Of the texts of tasks that are written at once."""
 
 
 def _schema(columns: Sequence[Column[Any]]) -> pa.Schema:
@@ -68,62 +57,72 @@ def arrow_array(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
     try:
         return pa.array(values, kind)
     except UnicodeEncodeError:  # rare, so only handled after it happens
-        return pa.array([_safe(value) for value in values], kind)
+        return pa.array([safe_text(value) if isinstance(value, str) else value for value in values], kind)
 
 
-def _safe(value: Any) -> Any:
-    if isinstance(value, str):
-        return safe_text(value)
-    return [safe_text(item) for item in value] if isinstance(value, list) else value
-
-
-def parquet_writer(path: Path, columns: Sequence[Column[Any]]) -> pq.ParquetWriter:
-    """A writer of one table's files."""
+def _parquet_writer(path: Path, columns: Sequence[Column[Any]]) -> pq.ParquetWriter:
     # For columns whose texts all differ, a dictionary costs time and saves nothing.
     repeated = [c.name for c in columns if c.name not in _UNIQUE_TEXT and not c.type.startswith("list")]
     return pq.ParquetWriter(path, _schema(columns), compression="zstd", use_dictionary=repeated)
 
 
+class TaskFile:
+    """A file of tasks, written in batches as they are added under another name, and put in place at the end."""
+
+    def __init__(self, target: Path) -> None:
+        self._target = target
+        self._temporary = target.with_name(f"{target.name}.tmp")
+        self._writer: pq.ParquetWriter | None = None
+        self._rows: list[list[Any]] = []
+        self._bytes = 0
+
+    def add(self, row: TaskRow) -> None:
+        """Add a task."""
+        values = [column.get(row) for column in TASK_COLUMNS]
+        self._rows.append(values)
+        self._bytes += sum(len(value) for value in values if isinstance(value, str))
+        if self._bytes >= _BATCH_BYTES:
+            self._write()
+
+    def finish(self) -> None:
+        """Put the file in place. Raises `OSError`."""
+        self._write().close()
+        self._temporary.replace(self._target)
+
+    def abandon(self) -> None:
+        """Remove what there is of it."""
+        if self._writer is not None:
+            self._writer.close()
+        self._temporary.unlink(missing_ok=True)
+
+    def _write(self) -> pq.ParquetWriter:
+        writer = self._writer = self._writer or _parquet_writer(self._temporary, TASK_COLUMNS)
+        columns = zip(*self._rows, strict=True) if self._rows else [()] * len(TASK_COLUMNS)
+        schema = _schema(TASK_COLUMNS)
+        arrays = [arrow_array(values, kind) for values, kind in zip(columns, schema.types, strict=True)]
+        writer.write_table(pa.table(arrays, schema=schema))
+        self._rows, self._bytes = [], 0
+        return writer
+
+
 _PREFIX: Final = ".journal-"
-_HEAD: Final = struct.Struct("<II")  # length, checksum
-_LAYOUT: Final = hashlib.sha256(
-    repr([[(column.name, column.type) for column in TABLES[table]] for table in ("rollouts", "cases")]).encode()
-).hexdigest()
-
-
-class Origin(msgspec.Struct):
-    """What all rows of a journal have in common."""
-
-    dataset_hash: str
-    evaluator_version: str
-    layout: str = _LAYOUT
-    """Of the columns: a journal of a version with others is not read."""
-
-
-class Entry(msgspec.Struct, array_like=True):
-    """One batch."""
-
-    rows: list[int]
-    rollouts: bytes
-    cases: bytes
-
-
-_MADE_ROLLOUTS: Final = _schema(made_by_workers(ROLLOUT_COLUMNS))
-_MADE_CASES: Final = _schema(CASE_COLUMNS)
+_JOURNAL: Final = pa.schema(
+    {"rows": pa.list_(pa.int64()), "columns": pa.binary()},
+    metadata={"columns": repr([(c.name, c.type) for table in ("rollouts", "cases") for c in TABLES[table]])},
+)
+"""A row is a batch: the ordinals of its rollouts in their file, and what `runs.schema` made."""
 
 
 class Part:
     """Rows for one part, as batches of columns, and the journal that has them until the part is in place."""
 
-    def __init__(self, run: Path, ordinal: int, origin: Origin) -> None:
+    def __init__(self, run: Path, ordinal: int) -> None:
         self._run = run
         self._ordinal = ordinal
-        self._origin = origin
+        self._batches: list[list[bytes]] = []
         self._places: list[int] = []
-        self._rollouts: list[pa.RecordBatch] = []
-        self._cases: list[pa.RecordBatch] = []
-        self._journal: int | None = None
-        """The file's descriptor; it is made with the first batch."""
+        self._journal: IO[bytes] | None = None
+        """Made with the first batch."""
         self.bytes = 0
 
     @property
@@ -131,27 +130,23 @@ class Part:
         """How many rollouts."""
         return len(self._places)
 
-    def add(self, rows: Sequence[int], columns: Columns) -> None:
+    def add(self, rows: Sequence[int], columns: bytes) -> None:
         """Adds a batch of rollouts, which have these ordinals in their file; it is on disk when this returns.
 
-        Raises `OSError` and `pa.ArrowInvalid`.
+        Raises `OSError`.
         """
-        frame = _frame(Entry(list(rows), *columns))
         if self._journal is None:
-            self._journal = os.open(self._journal_path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o666)
-            frame = _frame(self._origin) + frame
-        view = memoryview(frame)
-        while view:
-            view = view[os.write(self._journal, view) :]
+            self._journal = self._journal_path.open("wb")
+            self._journal.write(_JOURNAL.serialize())
+        self._journal.write(pa.record_batch([[rows], [columns]], schema=_JOURNAL).serialize())
+        self._journal.flush()
         self.take(rows, columns)
 
-    def take(self, rows: Sequence[int], columns: Columns) -> None:
-        """The same for a batch that a journal has. Raises `pa.ArrowInvalid`."""
-        rollouts, cases = columns
-        self._rollouts.append(pa.ipc.read_record_batch(pa.py_buffer(rollouts), _MADE_ROLLOUTS))
-        self._cases.append(pa.ipc.read_record_batch(pa.py_buffer(cases), _MADE_CASES))
+    def take(self, rows: Sequence[int], columns: bytes) -> None:
+        """The same for a batch that a journal has."""
+        self._batches.append(msgspec.msgpack.decode(columns, type=list[bytes]))
         self._places.extend(rows)
-        self.bytes += len(rollouts) + len(cases)
+        self.bytes += len(columns)
 
     @property
     def _journal_path(self) -> Path:
@@ -160,76 +155,66 @@ class Part:
     def forget(self) -> None:
         """Removes the journal: the part is in place, or nobody wants it."""
         if self._journal is not None:
-            os.close(self._journal)
+            with contextlib.suppress(OSError):  # on a full disk what waits to be written, which nobody needs any more
+                self._journal.close()
             self._journal = None
             self._journal_path.unlink(missing_ok=True)
 
-    def last_layers(self) -> tuple[str, ...]:
-        """The sandbox layers of the last rollout."""
-        return tuple(self._rollouts[-1].column("layers")[-1].as_py() or ())
-
-    def write(self) -> None:
-        """Puts both files in place. Raises `OSError`."""
-        cases = pa.Table.from_batches(self._cases, _MADE_CASES)
-        rollouts = pa.Table.from_batches(self._rollouts, _MADE_ROLLOUTS)
-        given = {
-            "row": pa.array(self._places, pa.int64()),
-            "dataset_hash": pa.repeat(pa.scalar(self._origin.dataset_hash, pa.string()), self.rows),
-            "evaluator_version": pa.repeat(pa.scalar(self._origin.evaluator_version, pa.string()), self.rows),
-        }
-        for place, column in enumerate(ROLLOUT_COLUMNS):
-            if column.name in given:
-                rollouts = rollouts.add_column(place, column.name, given[column.name])
+    def write(self, manifest: Manifest) -> tuple[str, ...]:
+        """Puts both files in place, and returns the sandbox layers of the last rollout. Raises `OSError`."""
+        joined = map(b"".join, zip(*self._batches, strict=True))
+        own = {column.name: _array(_ARROW_TYPES[column.type], joined) for column in MADE_BY_WORKERS}
+        own["row"] = pa.array(self._places, pa.int64())
+        for name in ("dataset_hash", "evaluator_version"):
+            own[name] = pa.repeat(getattr(manifest, name), self.rows)
+        schema = _schema(CASE_COLUMNS)
+        cases = pa.table([_array(kind, joined) for kind in schema.types], schema=schema)
+        rollouts = pa.table([own[column.name] for column in ROLLOUT_COLUMNS], schema=_schema(ROLLOUT_COLUMNS))
         for table, columns, rows in (("cases", CASE_COLUMNS, cases), ("rollouts", ROLLOUT_COLUMNS, rollouts)):
             target = part_path(self._run, table, self._ordinal)
-            with replacing(target) as path, parquet_writer(path, columns) as writer:
+            with replacing(target) as path, _parquet_writer(path, columns) as writer:
                 writer.write_table(rows)
         self.forget()
+        return tuple(own["layers"][-1].as_py())
 
 
-def recover(run: Path) -> None:
+def _array(kind: pa.DataType, packed: Iterator[bytes]) -> pa.Array:
+    """The next column of what `runs.schema` made."""
+    present = np.frombuffer(next(packed), np.bool_)
+    buffers, children = [None if present.all() else _bits(present)], None
+    if pa.types.is_string(kind) or pa.types.is_list(kind):
+        lengths = np.frombuffer(next(packed), np.int32)
+        buffers.append(pa.py_buffer(np.concatenate(([0], np.cumsum(lengths))).astype(np.int32)))
+    if pa.types.is_list(kind):
+        children = [_array(kind.value_type, packed)]
+    elif pa.types.is_boolean(kind):
+        buffers.append(_bits(np.frombuffer(next(packed), np.bool_)))
+    else:
+        buffers.append(pa.py_buffer(next(packed)))
+    return pa.Array.from_buffers(kind, len(present), buffers, children=children)
+
+
+def _bits(values: NDArray[np.bool_]) -> pa.Buffer:
+    return pa.py_buffer(np.packbits(values, bitorder="little"))
+
+
+def recover(run: Path, manifest: Manifest) -> None:
     """Makes the parts that a killed writer had only in its journal. To be called while nobody else writes."""
-    for ordinal, path in journals(run):
-        found = None if part_path(run, "rollouts", ordinal).exists() else read_journal(path)
-        if found is not None:
-            part = Part(run, ordinal, found[0])
-            for entry in found[1]:
-                part.take(entry.rows, (entry.rollouts, entry.cases))
-            if part.rows:
-                part.write()
+    for path in run.glob(f"{_PREFIX}*"):
+        ordinal = int(path.name.removeprefix(_PREFIX))
+        part = Part(run, ordinal)
+        if not part_path(run, "rollouts", ordinal).exists():
+            for rows, columns in _journaled(path.read_bytes()):
+                part.take(rows, columns)
+        if part.rows:
+            part.write(manifest)
         path.unlink()
 
 
-def journals(run: Path) -> Iterator[tuple[int, Path]]:
-    """The ordinal of the part and the file of each journal that was left behind."""
-    for path in run.glob(f"{_PREFIX}*"):
-        with contextlib.suppress(ValueError):
-            yield int(path.name.removeprefix(_PREFIX)), path
-
-
-def read_journal(path: Path) -> tuple[Origin, list[Entry]] | None:
-    """Its batches up to where the writer was killed; None if it can't be used."""
-    frames = _frames(path.read_bytes())
-    try:
-        origin = msgspec.msgpack.decode(next(frames, b""), type=Origin)
-        if origin.layout != _LAYOUT:
-            return None
-        return origin, [msgspec.msgpack.decode(frame, type=Entry) for frame in frames]
-    except msgspec.MsgspecError:
-        return None
-
-
-def _frame(record: object) -> bytes:
-    body = msgspec.msgpack.encode(record)
-    return _HEAD.pack(len(body), zlib.crc32(body)) + body
-
-
-def _frames(data: bytes) -> Iterator[bytes]:
-    at = 0
-    while len(data) - at >= _HEAD.size:
-        length, checksum = _HEAD.unpack_from(data, at)
-        body = data[at + _HEAD.size : at + _HEAD.size + length]
-        if len(body) < length or zlib.crc32(body) != checksum:
-            return
-        yield body
-        at += _HEAD.size + length
+def _journaled(journal: bytes) -> Iterator[tuple[list[int], bytes]]:
+    """The batches up to where the writer was killed; none of a journal of a version with other columns."""
+    with contextlib.suppress(pa.ArrowInvalid, OSError):  # what pyarrow raises where it ends early
+        reader = pa.ipc.open_stream(journal)
+        if reader.schema.equals(_JOURNAL, check_metadata=True):
+            for batch in reader:
+                yield batch["rows"][0].as_py(), batch["columns"][0].as_py()

@@ -11,7 +11,7 @@ import atexit
 import re
 import secrets
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar, Final
 from weakref import WeakSet
@@ -22,7 +22,6 @@ from evaluator.extras import needs
 from evaluator.model import Task
 from evaluator.runs.files import TASKS, QueryError, RunError, RunLock, is_run, part_ordinals, part_path, read_manifest
 from evaluator.runs.schema import BadLine, Manifest, columns_sql, sample_key
-from evaluator.runs.writing import RunWriter
 
 with needs("runs", "a run needs pyarrow and duckdb"):
     import duckdb
@@ -30,12 +29,13 @@ with needs("runs", "a run needs pyarrow and duckdb"):
     from duckdb.func import ARROW, SPECIAL
 
 __all__ = [
-    "BadLine", "Manifest", "QueryError", "Run", "RunError", "RunLock", "RunWriter",
+    "BadLine", "Manifest", "QueryError", "Run", "RunError", "RunLock",
     "is_run", "one_line", "rows_where", "sample_key", "select",
 ]  # fmt: skip
 
 _ARROW_TYPES: Final = {"VARCHAR": pa.string(), "INTEGER": pa.int32()}
 """Of what functions of ours return."""
+_AT_ONCE: Final = 10_000
 _GROUP: Final = re.compile(r'(?<!")\bgroup\b(?!\s+by\b)', re.IGNORECASE)
 
 
@@ -122,6 +122,21 @@ class Run:
             raise RunError(f"{self.path}: written by a version that did not keep tasks: name their file with --dataset")
         return [msgspec.json.decode(text, type=Task) for text in texts]
 
+    def counts(self) -> dict[str, int]:
+        """Its rollouts by verdict, and `rollouts` for all, as now."""
+        with self.connect() as connection:
+            rows = connection.sql("SELECT verdict, count(*) FROM rollouts GROUP BY verdict ORDER BY verdict").fetchall()
+        return {"rollouts": sum(count for _, count in rows), **dict(rows)}
+
+    def samples_where(self, condition: str | None) -> set[int]:
+        """The keys (`schema.sample_key`) of the samples that meet a condition, 8 bytes each. Raises `QueryError`."""
+        found: set[int] = set()
+        with self.connect() as connection:
+            chosen = rows_where(connection, "rollouts", condition).project("task_id, sample_id")
+            for batch in chosen.to_arrow_reader(_AT_ONCE):
+                found.update(map(sample_key, *(column.to_pylist() for column in batch.columns)))
+        return found
+
     def _files(self, ordinals: Sequence[int]) -> dict[str, list[Path]]:
         """The files of each table. Cases without their rollouts are left over from a killed process."""
         run = self.path.resolve()
@@ -141,7 +156,7 @@ class Run:
         regraded = [] if first is None else [ordinal for ordinal in among if ordinal >= first]
         newer = self._files(regraded)["rollouts"]
         return {
-            table: _select(table, paths, _stored_columns(connection, paths), newer, parts=parts)
+            table: rows_sql(connection, table, paths, newer, parts=parts and table != "tasks")
             for table, paths in files.items()
         }
 
@@ -194,38 +209,47 @@ def one_line(error: duckdb.Error) -> str:
     return " ".join([lines[0], *candidates])
 
 
-def _stored_columns(connection: duckdb.DuckDBPyConnection, paths: list[Path]) -> list[dict[str, str]]:
-    """The columns of the first part and of the last, by name, with their types.
+def rows_sql(
+    connection: duckdb.DuckDBPyConnection,
+    table: str,
+    paths: Sequence[Path],
+    newer: Sequence[Path] = (),
+    *,
+    parts: bool = False,
+    others: Mapping[str, str] | None = None,
+    more: Mapping[str, str] | None = None,
+) -> str:
+    """The SQL of a table's rows in these files, but those that files of `newer` supersede; null for missing columns.
 
-    An older version wrote fewer and narrower columns, and a newer one may have resumed its run.
+    `parts`: with `part_file`. `others`: the SQL of columns that the files don't have. `more`: further columns that they
+    have, with their types.
     """
-    ends = [connection.sql(f"FROM read_parquet([{quoted(path)}])") for path in paths[:1] + paths[1:][-1:]]
-    return [dict(zip(end.columns, map(str, end.types), strict=True)) for end in ends]
-
-
-def _select(table: str, paths: list[Path], stored: list[dict[str, str]], newer: list[Path], *, parts: bool) -> str:
-    parts = parts and table != "tasks"
     if not paths:
-        return no_rows(table, parts=parts)
+        return no_rows(table, parts=parts, more=more)
+    # Of the first part and of the last: an older version wrote fewer and narrower columns, and a newer one may have
+    # resumed its run.
+    ends = [connection.sql(f"FROM read_parquet([{quoted(path)}])") for path in [*paths[:1], *paths[1:][-1:]]]
+    stored = [dict(zip(end.columns, map(str, end.types), strict=True)) for end in ends]
     known = {name for columns in stored for name in columns}
-    names = ", ".join(columns_sql(table, lambda name: f'"{name}"' if name in known else "NULL"))
-    names += ", _part AS part_file" if parts else ""
+    names = columns_sql(table, lambda name: f'"{name}"' if name in known else (others or {}).get(name, "NULL"))
+    names += [f'"{name}"' for name in more or {}] + ["_part AS part_file"] * parts
     # To match the parts' columns by name, with the wider type, DuckDB opens every part for each query.
     by_name = any(each != stored[0] for each in stored)
     source = f"read_parquet([{', '.join(map(quoted, paths))}], filename = '_part', union_by_name = {by_name})"
     if not newer or table == "tasks":
-        return f"SELECT {names} FROM {source}"  # noqa: S608
+        return f"SELECT {', '.join(names)} FROM {source}"  # noqa: S608
     return f"""
-        SELECT {names} FROM {source} AS older WHERE NOT EXISTS (
+        SELECT {", ".join(names)} FROM {source} AS older WHERE NOT EXISTS (
             SELECT 1 FROM read_parquet([{", ".join(map(quoted, newer))}], filename = '_part') AS newer
             WHERE newer.task_id = older.task_id AND newer.sample_id = older.sample_id
               AND {_ordinal("newer")} > {_ordinal("older")})"""  # noqa: S608
 
 
-def no_rows(table: str, *, parts: bool) -> str:
+def no_rows(table: str, *, parts: bool = False, more: Mapping[str, str] | None = None) -> str:
     """The SQL of a view with a table's columns and nothing in them."""
     names = columns_sql(table, lambda _: "NULL")
-    names += ["NULL::VARCHAR AS part_file"] if parts else []
+    names += [f'NULL::{kind} AS "{name}"' for name, kind in (more or {}).items()]
+    names += ["NULL::VARCHAR AS part_file"] * parts
     return f"SELECT {', '.join(names)} WHERE false"
 
 

@@ -172,8 +172,6 @@ def count_lines(path: Path) -> int | None:
 
 
 def _samples_where(run: Path, condition: str) -> set[int]:
-    from evaluator.runs.reading import Run, rows_where
+    from evaluator.runs.reading import Run
 
-    with Run.open(run).connect() as connection:
-        chosen = rows_where(connection, "rollouts", condition).project("task_id, sample_id").fetchall()
-    return {sample_key(task_id, sample_id) for task_id, sample_id in chosen}
+    return Run.open(run).samples_where(condition)

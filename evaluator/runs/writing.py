@@ -1,7 +1,7 @@
 """Writes a run: grades go in as columns, Parquet parts come out, complete or not at all.
 
 A part is written every 1,000 rollouts, 64 MiB of text or 5 seconds, whichever comes first. So memory stays flat, and a
-run can be read while it grows. What is not in a part yet is in a journal (`runs.journal`), so that a killed run loses
+run can be read while it grows. What is not in a part yet is in a journal (`runs.parts`), so that a killed run loses
 nothing that had arrived here.
 """
 
@@ -11,15 +11,13 @@ import contextlib
 import os
 import shutil
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, Self
 
-from evaluator.extras import needs
 from evaluator.model import Grade, Limits, Rollout, Task, TestCase
 from evaluator.options import by_name
-from evaluator.runs.columns import Columns, columns_of
 from evaluator.runs.files import (
     LOCK,
     MANIFEST,
@@ -27,24 +25,20 @@ from evaluator.runs.files import (
     RunError,
     RunLock,
     part_ordinals,
-    part_path,
     read_manifest,
     release_space,
     remove_leftovers,
     reserve_space,
     write_manifest,
 )
-from evaluator.runs.parts import Origin, Part, Rows, parquet_writer, recover
-from evaluator.runs.schema import TASK_COLUMNS, Manifest, RunState, TaskRow, sample_key
-
-with needs("runs", "a run needs pyarrow and duckdb"):
-    import pyarrow.parquet as pq
+from evaluator.runs.parts import Part, TaskFile, recover
+from evaluator.runs.reading import Run
+from evaluator.runs.schema import Manifest, RunState, TaskRow, columns_of
 
 PART_ROWS: Final = 1_000
 PART_BYTES: Final = 64 << 20
 PART_SECONDS: Final = 5.0
 _FIRST_PART_SECONDS: Final = 1.0
-_BATCH_BYTES: Final = 16 << 20
 
 _MAY_CHANGE: Final = (
     "rollouts", "dataset", "folder", "workers", "format", "field_map", "limit", "only",
@@ -63,9 +57,10 @@ class RunWriter:
         self.manifest = manifest
         self._lock = lock
         self._fresh = fresh
-        self._tasks = _TaskFile(path, again=grown)
+        # A resumed run already has its tasks: the dataset is the same.
+        self._tasks = None if (path / TASKS).exists() and not grown else TaskFile(path / TASKS)
         self._next_part = max(part_ordinals(path, "rollouts"), default=-1) + 1
-        self._begin_part()
+        self._part = Part(path, self._next_part)
         self._due = time.monotonic() + _FIRST_PART_SECONDS  # soon, so that the dashboard has something to show
         self._closed = False
         self._fault: str | None = None  # why it could not be written any more
@@ -89,13 +84,13 @@ class RunWriter:
         if earlier is not None:
             _require_same(run, earlier, manifest, lock, _GROWS if grown else ())
             remove_leftovers(run)
-            recover(run)
+            recover(run, earlier)
             changing = (*_MAY_CHANGE, *(_GROWS if grown else ()))
             for name in (*changing, "problems", "problems_total", "problem_reasons"):  # the files are read again
                 setattr(earlier, name, getattr(manifest, name))
             earlier.options = manifest.options
             manifest = earlier
-            manifest.counts = _exact_counts(run, manifest.regraded_from)  # outdated if the process was killed
+            manifest.counts = Run.open(run).counts()  # outdated if the process was killed
         manifest.state, manifest.stopped_by = "running", None
         write_manifest(run, manifest)
         reserve_space(run)
@@ -109,7 +104,7 @@ class RunWriter:
 
     def graded_samples(self) -> set[int]:
         """The keys (`schema.sample_key`) of the samples that have a grade in a written part: 8 bytes each."""
-        return {sample_key(*ids) for _, rows in _stored(self.path, "task_id", "sample_id") for ids in rows}
+        return Run.open(self.path).samples_where(None)
 
     def regrade(self) -> None:
         """Declare that rollouts added from now on may replace grades in earlier parts."""
@@ -119,40 +114,45 @@ class RunWriter:
 
     def add_task(self, task: Task, cases: Sequence[TestCase]) -> None:
         """Add a task with the test cases as the grader runs them. Add all tasks before the first rollout."""
-        with self._reporting():
-            self._tasks.add(TaskRow(task, cases))
+        if self._tasks is not None:
+            with self._reporting():
+                self._tasks.add(TaskRow(task, cases))
 
     def add(self, rollout: Rollout, grade: Grade, row: int) -> None:
         """Add a graded rollout; `row` is its ordinal in its file, from 0. Raises `RunError`."""
         self.add_columns([row], columns_of([rollout], [grade]), {grade.verdict.value: 1})
 
-    def add_columns(self, rows: Sequence[int], columns: Columns, verdicts: Mapping[str, int]) -> None:
-        """Add graded rollouts whose columns are made (`runs.columns`); `verdicts`: how many of each there are.
+    def add_columns(self, rows: Sequence[int], columns: bytes, verdicts: Mapping[str, int]) -> None:
+        """Add graded rollouts whose columns are made (`runs.schema`); `verdicts`: how many of each there are.
 
         `rows`: the ordinal of each in its file. They are on disk when this returns. Raises `RunError`.
         """
         with self._reporting():
-            self._tasks.finish()
+            self._finish_tasks()
             self._part.add(rows, columns)
         counts = self.manifest.counts
         counts["rollouts"] = counts.get("rollouts", 0) + len(rows)
         for verdict, count in verdicts.items():
             counts[verdict] = counts.get(verdict, 0) + count
-        if not self.manifest.layers:
-            self.manifest.layers = self._part.last_layers()
         self.flush_when_due()
 
-    def _begin_part(self) -> None:
-        origin = Origin(self.manifest.dataset_hash, self.manifest.evaluator_version)
-        self._part = Part(self.path, self._next_part, origin)
+    def _finish_tasks(self) -> None:
+        if self._tasks is not None:
+            self._tasks.finish()
+            self._tasks = None
+
+    def _abandon_tasks(self) -> None:
+        if self._tasks is not None:
+            self._tasks.abandon()
 
     def flush(self) -> None:
         """Write what has been added, so that readers see it. Raises `RunError` if it can't be written."""
         with self._reporting():
             if self._part.rows:
-                self._part.write()
+                layers = self._part.write(self.manifest)
+                self.manifest.layers = self.manifest.layers or layers
                 self._next_part += 1
-                self._begin_part()
+                self._part = Part(self.path, self._next_part)
                 write_manifest(self.path, self.manifest)
         self._due = time.monotonic() + PART_SECONDS
 
@@ -167,10 +167,10 @@ class RunWriter:
         self._closed = True
         try:
             with self._reporting():
-                self._tasks.finish()
+                self._finish_tasks()
                 self.flush()
                 if self.manifest.regraded_from is not None:
-                    self.manifest.counts = _exact_counts(self.path, self.manifest.regraded_from)
+                    self.manifest.counts = Run.open(self.path).counts()
                 self.manifest.state, self.manifest.stopped_by = state, self._fault
                 write_manifest(self.path, self.manifest)
         except RunError:
@@ -183,11 +183,11 @@ class RunWriter:
     def _tell_why(self) -> None:
         """Make the manifest say what stopped the run, and count what is written. The space for it was reserved."""
         with contextlib.suppress(OSError):
-            self._tasks.abandon()
+            self._abandon_tasks()
         release_space(self.path)
         self.manifest.state, self.manifest.stopped_by = "stopped", self._fault
-        with contextlib.suppress(OSError):
-            self.manifest.counts = _exact_counts(self.path, self.manifest.regraded_from)
+        with contextlib.suppress(OSError, RunError):
+            self.manifest.counts = Run.open(self.path).counts()
             write_manifest(self.path, self.manifest)
 
     def discard(self) -> None:
@@ -199,15 +199,9 @@ class RunWriter:
             return
         self._closed = True
         self._part.forget()
-        self._tasks.abandon()
-        release_space(self.path)
-        for name in ("rollouts", "cases"):
-            shutil.rmtree(self.path / name, ignore_errors=True)
-        for name in (MANIFEST, TASKS, LOCK):
-            (self.path / name).unlink(missing_ok=True)
+        self._abandon_tasks()
+        shutil.rmtree(self.path, ignore_errors=True)  # it was empty before
         self._lock.release()
-        if not any(self.path.iterdir()):
-            self.path.rmdir()
 
     @contextmanager
     def _reporting(self) -> Iterator[None]:
@@ -223,45 +217,6 @@ class RunWriter:
         full = self._part.rows >= PART_ROWS or self._part.bytes >= PART_BYTES
         if full or time.monotonic() >= self._due:
             self.flush()
-
-
-class _TaskFile:
-    """`tasks.parquet`, written in batches as tasks are added, put in place after the last one."""
-
-    def __init__(self, run: Path, *, again: bool) -> None:
-        self._target = run / TASKS
-        self._temporary = run / f"{TASKS}.tmp"
-        self._writer: pq.ParquetWriter | None = None
-        self._batch = Rows(TASK_COLUMNS)
-        self._done = self._target.exists() and not again
-
-    def add(self, row: TaskRow) -> None:
-        if self._done:  # a resumed run already has its tasks: the dataset is the same
-            return
-        self._batch.add(row)
-        if self._batch.bytes >= _BATCH_BYTES:
-            self._write_batch()
-
-    def finish(self) -> None:
-        if self._done:
-            return
-        self._write_batch()
-        assert self._writer is not None
-        self._writer.close()
-        self._temporary.replace(self._target)
-        self._done = True
-
-    def abandon(self) -> None:
-        if self._writer is not None:
-            self._writer.close()
-        self._temporary.unlink(missing_ok=True)
-        self._done = True
-
-    def _write_batch(self) -> None:
-        if self._writer is None:
-            self._writer = parquet_writer(self._temporary, TASK_COLUMNS)
-        self._writer.write_table(self._batch.table())
-        self._batch = Rows(TASK_COLUMNS)
 
 
 def _earlier_manifest(run: Path, *, resume: bool) -> Manifest | None:
@@ -302,27 +257,3 @@ def _shown(name: str, value: object) -> str:
     if name == "preamble":
         return f"one of {len(str(value).splitlines())} lines"
     return str(value)
-
-
-def _exact_counts(run: Path, regraded_from: int | None) -> dict[str, int]:
-    """Counts by verdict. For a sample that occurs twice, the part with the highest ordinal counts."""
-    newer: set[int] = set()
-    counts: dict[str, int] = {"rollouts": 0}
-    for ordinal, rows in _stored(run, "task_id", "sample_id", "verdict"):
-        for task_id, sample_id, verdict in rows:
-            if regraded_from is not None:
-                key = sample_key(task_id, sample_id)
-                if key in newer:
-                    continue
-                if ordinal >= regraded_from:
-                    newer.add(key)
-            counts[verdict] = counts.get(verdict, 0) + 1
-            counts["rollouts"] += 1
-    return counts
-
-
-def _stored(run: Path, *columns: str) -> Iterator[tuple[int, Iterable[tuple[Any, ...]]]]:
-    """The ordinal of each part and some columns of its rollouts, the last part first."""
-    for ordinal in reversed(part_ordinals(run, "rollouts")):
-        table = pq.read_table(part_path(run, "rollouts", ordinal), columns=list(columns))
-        yield ordinal, zip(*(column.to_pylist() for column in table.columns), strict=True)

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from evaluator.model import Grade, Rollout, Task, Verdict
 from evaluator.options import Options
-from evaluator.runs.columns import case_columns, rollout_columns
+from evaluator.runs.schema import columns_of
 from evaluator.workers.messages import Done, grades_in, packed
 
 _MOST_KEPT: Final = 4096
@@ -125,11 +125,10 @@ class Batch:
         return self._done.cached if self._done is not None else sum(each.cached for each in self.grades)
 
     @property
-    def columns(self) -> tuple[bytes, bytes]:
-        """The rows of a run's `rollouts` and `cases`: see `evaluator.runs.columns`."""
-        if self._done is not None and self._done.rollout_columns:
-            return self._done.rollout_columns, self._done.case_columns
-        return rollout_columns([item.rollout for item in self.items], self.grades), case_columns(self.grades)
+    def columns(self) -> bytes:
+        """The rows of a run's `rollouts` and `cases`: see `evaluator.runs.schema`."""
+        made = self._done.columns if self._done is not None else b""
+        return made or columns_of([item.rollout for item in self.items], self.grades)
 
     def graded(self) -> list[Graded]:
         """One by one."""

@@ -96,9 +96,8 @@ class Done(msgspec.Struct, tag=True, array_like=True):
     """How many are from the cache of grades."""
     typical_s: float
     """Their geometric mean of seconds: one slow completion hardly moves it."""
-    rollout_columns: bytes = b""
-    case_columns: bytes = b""
-    """With `Setup.columns`: see `evaluator.runs.columns`."""
+    columns: bytes = b""
+    """With `Setup.columns`: see `evaluator.runs.schema`."""
 
 
 class Returned(msgspec.Struct, tag=True, array_like=True):

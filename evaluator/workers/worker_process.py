@@ -20,7 +20,7 @@ from typing import Final, NamedTuple
 
 from evaluator.model import Grade, Rollout, Task
 from evaluator.options import Options
-from evaluator.runs.columns import case_columns, rollout_columns
+from evaluator.runs.schema import columns_of
 from evaluator.sandbox import InterpreterError, Sandbox, SandboxUnavailable
 from evaluator.workers.locks import Gate, Slot
 from evaluator.workers.messages import (
@@ -265,8 +265,7 @@ class WorkerLoop:
         typical_s = math.exp(sum(math.log(each.seconds + _LEAST_S) for each in finished) / len(finished))
         message = done_of([each.number for each in finished], grades, typical_s)
         if self._setup is not None and self._setup.columns:
-            message.rollout_columns = rollout_columns([each.rollout for each in finished], grades)
-            message.case_columns = case_columns(grades)
+            message.columns = columns_of([each.rollout for each in finished], grades)
         self._tell(message)
 
     def _tell(self, message: FromWorker) -> None:

@@ -10,7 +10,8 @@ import pytest
 from evaluator.formats import load_rollouts, load_tasks
 from evaluator.formats.reading.parquet import ROLLOUT_COLUMNS, TASK_COLUMNS
 from evaluator.model import Grade, Kind, Mode, Rollout, Task, Verdict
-from evaluator.runs.reading import Manifest, RunWriter
+from evaluator.runs.reading import Manifest
+from evaluator.runs.writing import RunWriter
 from tests.commands.command_line import Ask, write_rows
 
 Row = dict[str, Any]

@@ -10,7 +10,8 @@ from evaluator.formats import load_rollouts, load_tasks
 from evaluator.formats.reading.dataset import load_dataset
 from evaluator.formats.writers import task_row
 from evaluator.model import Component, Flag, Grade, Limits, Rollout, Task, Verdict
-from evaluator.runs.reading import Manifest, Run, RunWriter
+from evaluator.runs.reading import Manifest, Run
+from evaluator.runs.writing import RunWriter
 from tests.commands.command_line import Ask, write_rows
 
 Row = dict[str, Any]

@@ -11,7 +11,8 @@ from evaluator.formats import dataset_hash
 from evaluator.graders.grader import withheld
 from evaluator.model import Grade, Rollout, Verdict
 from evaluator.options import Unverified, by_name
-from evaluator.runs.reading import Run, RunWriter
+from evaluator.runs.reading import Run
+from evaluator.runs.writing import RunWriter
 from tests.commands.command_line import (
     ANSWER,
     RIGHT,

@@ -12,8 +12,9 @@ import pytest
 
 from evaluator.model import Limits
 from evaluator.options import Settings
-from evaluator.runs.reading import Manifest, Run, RunWriter
+from evaluator.runs.reading import Manifest, Run
 from evaluator.runs.resuming import folder_from, resume_command
+from evaluator.runs.writing import RunWriter
 from tests.commands.command_line import ADD, COMMAND, RIGHT, SLOW, environment, rollscope, write_rows
 from tests.manifests import manifest_of
 from tests.waiting import HANG_S, wait_until

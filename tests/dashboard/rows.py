@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from evaluator.graders import shown_cases
 from evaluator.model import Grade, Rollout, Task, Verdict
-from evaluator.runs.columns import columns_of
-from evaluator.runs.reading import Manifest, RunWriter
+from evaluator.runs.reading import Manifest
+from evaluator.runs.schema import columns_of
+from evaluator.runs.writing import RunWriter
 
 if TYPE_CHECKING:
     from dashboard.workspace import OpenRun

@@ -18,7 +18,8 @@ from dashboard.workspace import Entry, OpenRun
 from evaluator.model import Limits
 from evaluator.options import Options, Settings
 from evaluator.runs.files import RunLock, read_manifest, write_manifest
-from evaluator.runs.reading import Manifest, Run, RunWriter
+from evaluator.runs.reading import Manifest, Run
+from evaluator.runs.writing import RunWriter
 from tests.dashboard import rows, sample_run, waiting
 from tests.dashboard.rows import Show
 from tests.dashboard.test_pages import HANG_S, cards, click, component, followed, no_exception, text, visit

@@ -12,7 +12,8 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard import sandbox_state, workspace
 from evaluator.model import CaseResult, Frame, Grade, Mode, Rollout, Task, TestCase, Traceback, Verdict
-from evaluator.runs.reading import Run, RunWriter
+from evaluator.runs.reading import Run
+from evaluator.runs.writing import RunWriter
 from tests.dashboard import rows, sample_run
 from tests.dashboard.rows import Show, Written, row
 from tests.dashboard.test_pages import PAGES, address, mostly_slow, no_exception, text, visit

@@ -17,7 +17,8 @@ from dashboard.workspace import OpenRun
 from evaluator.model import CaseResult, Component, Difference, Verdict
 from evaluator.runs.files import part_path
 from evaluator.runs.notes import Notes
-from evaluator.runs.reading import Manifest, Run, RunWriter
+from evaluator.runs.reading import Manifest, Run
+from evaluator.runs.writing import RunWriter
 from tests.dashboard.rows import Row, row
 from tests.dashboard.test_pages import mostly_slow
 

@@ -1,8 +1,10 @@
 """The columns that workers make are those that pyarrow makes of the same grades."""
 
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from evaluator.model import (
@@ -18,8 +20,18 @@ from evaluator.model import (
     Traceback,
     Verdict,
 )
-from evaluator.runs.columns import columns_of, made_by_workers
-from evaluator.runs.schema import CASE_COLUMNS, ROLLOUT_COLUMNS, CaseRow, Column, GradedRow, safe_text
+from evaluator.runs.files import part_path
+from evaluator.runs.parts import Part
+from evaluator.runs.schema import (
+    CASE_COLUMNS,
+    MADE_BY_WORKERS,
+    CaseRow,
+    Column,
+    GradedRow,
+    Manifest,
+    columns_of,
+    safe_text,
+)
 
 TYPES = {
     "string": pa.string(), "int32": pa.int32(), "int64": pa.int64(), "double": pa.float64(), "bool": pa.bool_(),
@@ -58,26 +70,28 @@ def of(number: int) -> Rollout:
     )  # fmt: skip
 
 
-def by_pyarrow(columns: list[Column[Any]], records: list[Any]) -> pa.Table:
+def by_pyarrow(columns: tuple[Column[Any], ...], records: list[Any]) -> pa.Table:
     def safe(value: Any) -> Any:
         return safe_text(value) if isinstance(value, str) else value
 
     values = {column.name: [safe(column.get(record)) for record in records] for column in columns}
-    return pa.table(values, schema=schema(columns))
+    return pa.table(values, schema=pa.schema([(column.name, TYPES[column.type]) for column in columns]))
 
 
-def schema(columns: list[Column[Any]]) -> pa.Schema:
-    return pa.schema([(column.name, TYPES[column.type]) for column in columns])
-
-
-@pytest.mark.parametrize("numbers", [[], [0], [1], [2, 5], range(17), [0, 0, 9]])
-def test_the_same_rows_as_pyarrow_makes(numbers: list[int]) -> None:
+@pytest.mark.parametrize("numbers", [[0], [1], [2, 5], range(17), [0, 0, 9]])
+def test_the_same_rows_as_pyarrow_makes(numbers: list[int], tmp_path: Path) -> None:
     grades, rollouts = [failed(number) for number in numbers], [of(number) for number in numbers]
-    found = columns_of(rollouts, grades)
-    rows = [GradedRow(*pair) for pair in zip(rollouts, grades, strict=True)]
+    part = Part(tmp_path, 0)
+    for table in ("rollouts", "cases"):
+        (tmp_path / table).mkdir()
+    for at in (slice(0, 3), slice(3, None)):
+        part.add(range(len(grades))[at], columns_of(rollouts[at], grades[at]))
+    part.write(Manifest())
+    found = [pq.read_table(part_path(tmp_path, table, 0)) for table in ("rollouts", "cases")]
     cases = [CaseRow(grade, case) for grade in grades for case in grade.cases]
-    for columns, records, made in ((ROLLOUT_COLUMNS, rows, found[0]), (CASE_COLUMNS, cases, found[1])):
-        wanted = made_by_workers(columns)
-        batch = pa.ipc.read_record_batch(pa.py_buffer(made), schema(wanted))
-        batch.validate(full=True)
-        assert pa.Table.from_batches([batch]).equals(by_pyarrow(wanted, records))
+    rows = [GradedRow(*pair) for pair in zip(rollouts, grades, strict=True)]
+    assert found[0]["row"].to_pylist() == list(range(len(grades)))
+    assert found[0].select([column.name for column in MADE_BY_WORKERS]).equals(by_pyarrow(MADE_BY_WORKERS, rows))
+    assert found[1].equals(by_pyarrow(CASE_COLUMNS, cases))
+    for table in found:
+        table.validate(full=True)

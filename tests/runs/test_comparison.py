@@ -19,7 +19,8 @@ from evaluator.runs.comparison import (
     side,
     task_hashes,
 )
-from evaluator.runs.reading import Manifest, Run, RunWriter
+from evaluator.runs.reading import Manifest, Run
+from evaluator.runs.writing import RunWriter
 from tests.manifests import manifest_of
 
 LETTERS = {verdict.letter: verdict for verdict in Verdict}

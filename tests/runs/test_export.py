@@ -13,8 +13,9 @@ from evaluator.model import CaseResult, Difference, Flag, Grade, Rollout, Verdic
 from evaluator.runs import export as exporting
 from evaluator.runs.export import CASE_DEFAULTS, ROLLOUT_DEFAULTS, ExportError, export
 from evaluator.runs.notes import NOTE_COLUMNS, note_rollout, note_task
-from evaluator.runs.reading import Manifest, QueryError, Run, RunWriter
+from evaluator.runs.reading import Manifest, QueryError, Run
 from evaluator.runs.schema import column_names
+from evaluator.runs.writing import RunWriter
 
 Varied = dict[str, tuple[dict[str, object], dict[str, str]]]
 

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from evaluator.model import Grade, Rollout, Verdict
-from evaluator.runs.columns import columns_of
-from evaluator.runs.reading import Manifest, Run, RunWriter
+from evaluator.runs.reading import Manifest, Run
+from evaluator.runs.schema import columns_of
+from evaluator.runs.writing import RunWriter
 
 ROOT = Path(__file__).resolve().parents[2]
 KILLED = """
@@ -29,7 +30,7 @@ def begun(path: str | Path, *, resume: bool = True) -> RunWriter:
     return RunWriter.create(path, Manifest(dataset_hash="abc", evaluator_version="1"), resume=resume)
 
 
-def batch(number: int) -> tuple[list[int], tuple[bytes, bytes], dict[str, int]]:
+def batch(number: int) -> tuple[list[int], bytes, dict[str, int]]:
     rollout = Rollout(task_id="t", completion="x", sample_id=str(number))
     grade = Grade(task_id="t", sample_id=str(number), verdict=Verdict.PASSED, reward=1.0)
     return [number], columns_of([rollout], [grade]), {"passed": 1}

@@ -12,9 +12,10 @@ from evaluator import invisible
 from evaluator.cli import main
 from evaluator.model import Grade, Rollout, Verdict
 from evaluator.report import write_report
-from evaluator.runs.columns import columns_of
 from evaluator.runs.notes import note_rollout, note_task
-from evaluator.runs.reading import Manifest, QueryError, Run, RunWriter
+from evaluator.runs.reading import Manifest, QueryError, Run
+from evaluator.runs.schema import columns_of
+from evaluator.runs.writing import RunWriter
 from tests.dashboard import hostile_text, sample_run
 
 OURS = {

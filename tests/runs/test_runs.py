@@ -25,8 +25,9 @@ from evaluator.model import (
     Verdict,
 )  # fmt: skip
 from evaluator.runs import writing
-from evaluator.runs.reading import Manifest, QueryError, Run, RunError, RunWriter, rows_where, select
+from evaluator.runs.reading import Manifest, QueryError, Run, RunError, rows_where, select
 from evaluator.runs.schema import TABLES, column_names, sample_key
+from evaluator.runs.writing import RunWriter
 from tests.manifests import manifest_of
 from tests.runs.older_run import forget_columns
 
@@ -272,7 +273,8 @@ KILLED_AT_EVERY_STEP = textwrap.dedent("""
     import pandas  # which pyarrow would import in every fork
     from evaluator.runs import writing
     from evaluator.model import CaseResult, Grade, Rollout, Verdict
-    from evaluator.runs.reading import Manifest, RunWriter
+    from evaluator.runs.reading import Manifest
+    from evaluator.runs.writing import RunWriter
 
     def write(path, steps):
         writing.PART_ROWS = 2

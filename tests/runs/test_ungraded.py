@@ -14,19 +14,9 @@ import pytest
 
 from evaluator.formats import FormatError, Role, load_rollouts
 from evaluator.formats.reading.file_layout import layout_of
-from evaluator.index import (
-    BuildStoppedError,
-    Dataset,
-    File,
-    IndexedFile,
-    Indexer,
-    RolloutSource,
-    State,
-    building,
-    folder_of,
-    update,
-    workers,
-)
+from evaluator.runs import indexing, scanning
+from evaluator.runs.indexing import BuildStoppedError, File, Indexer, RolloutSource, State, update
+from evaluator.runs.ungraded import Dataset, IndexedFile
 
 Row = dict[str, Any]
 
@@ -71,18 +61,18 @@ def test_the_index_has_what_reading_the_file_gives(tmp_path: Path) -> None:
     assert rows_of(run, "sample_id, source_line, completion")[-1] == ("v/6", 14, "def f(): return 6")
     assert [line for (line,) in rows_of(run, "source_line")] == [r.line for r in read]
     assert json.loads(rows_of(run, "metadata")[-1][0]) == {"note": "x"}
-    assert state.problems == 2
+    assert state.manifest.problems_total == 2
     assert sorted(problem.line for problem in run.manifest.problems) == problems == [9, 10]
 
 
 def test_a_large_file_is_read_by_several_processes_as_by_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workers, "ALONE_BYTES", 100_000)
-    monkeypatch.setattr(workers, "SPAN_BYTES", 10_000)
+    monkeypatch.setattr(scanning, "ALONE_BYTES", 100_000)
+    monkeypatch.setattr(scanning, "SPAN_BYTES", 10_000)
     rows = [row("t", n, filler="x" * n) if n % 100 else f"{{bad {n}" for n in range(500)]
     state, run = opened(written(tmp_path / "r.jsonl", rows))
     assert rows_of(run, "sample_id, source_line") == [(f"t/{n}", n + 1) for n in range(500) if n % 100]
     assert [problem.line for problem in run.manifest.problems] == [1, 101, 201, 301, 401]
-    assert state.problems == 5
+    assert state.manifest.problems_total == 5
     assert rows_of(run, "completion", "WHERE source_line = 499") == [("def f(): return 498",)]
 
 
@@ -106,7 +96,7 @@ def test_lines_that_are_added_are_added(tmp_path: Path) -> None:
         (1, "a/5", 5, 2),
         (2, "a#2", 2, 3),
     ]
-    assert state.reasons == {"repeated id": 1}
+    assert state.manifest.problem_reasons == {"repeated id": 1}
 
 
 def test_a_half_written_last_line_is_no_bad_line(tmp_path: Path) -> None:
@@ -114,10 +104,10 @@ def test_a_half_written_last_line_is_no_bad_line(tmp_path: Path) -> None:
     text = json.dumps(row("a", 1))
     append(path, text[:20])
     state, run = opened(path)
-    assert (state.rows, state.problems, state.files[0].partial) == (1, 0, 20)
+    assert (state.rows, state.manifest.problems_total, state.files[0].partial) == (1, 0, 20)
     append(path, text[20:])
     state, run = opened(path)
-    assert (state.rows, state.problems, state.files[0].partial) == (2, 0, 0)
+    assert (state.rows, state.manifest.problems_total, state.files[0].partial) == (2, 0, 0)
     append(path, "\n" + json.dumps(row("a", 2)) + "\n")
     _, run = opened(path)
     assert rows_of(run, "sample_id, source_line") == [("a/0", 1), ("a/1", 2), ("a/2", 3)]
@@ -146,8 +136,8 @@ def test_a_file_that_was_truncated_or_replaced_is_read_again_and_says_so(
 def test_a_reading_that_was_stopped_goes_on_where_it_was(
     tmp_path: Path, pack: Callable[[bytes], bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(workers, "SPAN_BYTES", 5_000)
-    monkeypatch.setattr(building, "PART_ROWS", 200)
+    monkeypatch.setattr(scanning, "SPAN_BYTES", 5_000)
+    monkeypatch.setattr(indexing, "PART_ROWS", 200)
     path = written(tmp_path / "r.jsonl", [row("t", n) for n in range(900)])
     path.write_bytes(pack(path.read_bytes()))
     source = source_of(path)
@@ -170,7 +160,7 @@ def test_a_reading_that_was_stopped_goes_on_where_it_was(
 def test_a_bad_row_is_counted_once_however_often_the_file_is_looked_at(tmp_path: Path, text: str) -> None:
     path = tmp_path / "r.json"
     path.write_text(text)
-    assert [opened(path)[0].problems for _ in range(3)] == [1, 1, 1]
+    assert [opened(path)[0].manifest.problems_total for _ in range(3)] == [1, 1, 1]
 
 
 def test_what_was_not_opened_for_a_month_leaves_the_cache(tmp_path: Path) -> None:
@@ -226,20 +216,20 @@ def test_tasks_of_a_dataset_are_read_when_they_are_shown(tmp_path: Path) -> None
     run = IndexedFile.of(source_of(path), Dataset(str(dataset)))
     with run.connect() as connection:
         found = connection.sql("SELECT task_id, prompt, mode, tests_total, test FROM tasks ORDER BY ALL").fetchall()
-    assert found == [("a", "P", "stdin", 1, None), ("b", "Q", "assert", None, "assert f() == 1")]
+    assert found == [("a", "P", "stdin", 1, None), ("b", "Q", "assert", 0, "assert f() == 1")]
     assert [task.task_id for task in run.tasks()] == ["a", "b"]
 
 
 def test_the_index_is_in_the_cache_and_small(tmp_path: Path) -> None:
     path = written(tmp_path / "r.jsonl", [row("a", n, filler="x" * 5_000) for n in range(200)])
     opened(path)
-    folder = folder_of(source_of(path))
+    folder = source_of(path).folder
     assert folder.is_relative_to(Path(os.environ["XDG_CACHE_HOME"]) / "rollscope")
     assert sum(file.stat().st_size for file in folder.iterdir()) < path.stat().st_size / 20
 
 
 def test_a_source_that_grows_line_by_line_has_few_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(building, "MOST_SMALL_PARTS", 4)
+    monkeypatch.setattr(indexing, "MOST_SMALL_PARTS", 4)
     path = written(tmp_path / "r.jsonl", [row("a", 0)])
     parts = []
     for number in range(1, 15):
@@ -311,7 +301,7 @@ def test_of_a_file_that_is_read_while_it_is_written_no_row_is_lost_or_doubled(tm
     state = indexer.update()
     found = [json.loads(line) for line in path.read_bytes().splitlines()]
     assert len(reads) >= blocks // 2  # each sees at least the block before; two may see the same
-    assert (state.rows, state.problems, len(found)) == (count + 1, 0, count + 1)
+    assert (state.rows, state.manifest.problems_total, len(found)) == (count + 1, 0, count + 1)
     indexed = rows_of(IndexedFile.of(source), "sample_id, source_line, completion")
     wanted = [(each["sample_id"], line, each["completion"]) for line, each in enumerate(found, start=1)]
     assert [one for one in zip(indexed, wanted, strict=True) if one[0] != one[1]] == []

@@ -1,1 +1,0 @@
-"""Run alone: .venv/bin/python -m pytest tests/index"""
