@@ -35,8 +35,6 @@ from evaluator.suites.reading.uses import Need
 
 _TAMPERING: Final = frozenset(("early_exit", "frame_walking", "gc_walking", "ctypes", "patched_builtins"))
 """Flags of what no honest completion needs: such code is not run in one process."""
-_CHANGING: Final = "(?:asyncio|concurrent|datetime|multiprocessing|random|secrets|tempfile|threading|time|uuid)"
-_NOT_REPEATABLE: Final = re.compile(rf"\bimport[^\n]*\b{_CHANGING}\b|\bfrom {_CHANGING}\b|\b(?:hash|id)\(")
 _LINKS: Final = re.compile(r"\b(?:sym)?link[ \t]*\(|\b(?:hard|sym)link_to\b")
 """Refused where completion and test share a folder: what the test reads there must be what it seems."""
 _NOTHING_LEFT: Final = (
@@ -161,8 +159,6 @@ def _of_both(task: Task, plan: SuitePlan, code: str, limits: Limits, bench: Benc
         return SuiteGrade(_undecided(apart.cases), apart.notes)
     if not shared.passed:
         return SuiteGrade(_agreed(shared.cases, differing), shared.notes)
-    if evidence := _answers_that_differ(task, plan, code, _within(limits, shared.left_s), bench):
-        return SuiteGrade(apart.cases, [*apart.notes, Flag("differs_between_runs", evidence)])
     if reason := _one_process_reason(task, plan, limits, bench, apart):
         return SuiteGrade(shared.cases, shared.notes, reason)
     disagreement = Disagreement(
@@ -176,28 +172,6 @@ def _of_both(task: Task, plan: SuitePlan, code: str, limits: Limits, bench: Benc
             return SuiteGrade(apart.cases, apart.notes, reason, disagreement)
         case _:
             return SuiteGrade(_agreed(shared.cases, differing), shared.notes, reason, disagreement)
-
-
-def _answers_that_differ(task: Task, plan: SuitePlan, code: str, limits: Limits, bench: Bench) -> str:
-    """The call whose answers differ in two more runs, though nothing in the task is random; else empty."""
-    texts = (task.prompt, task.preamble, task.test, task.reference)
-    if any(_NOT_REPEATABLE.search(text) for text in texts if text):
-        return ""
-    recording = replace(plan, suite=msgspec.structs.replace(plan.suite, records=True))
-    with SeparateProcessRun(task, recording, code, limits, bench) as suite:
-        apart = suite.run()
-    with SharedProcessRun(task, recording, code, _within(limits, apart.left_s), bench, None) as suite:
-        shared = suite.run()
-    for case, (one, other) in enumerate(zip(apart.calls, shared.calls, strict=False)):
-        if one is None or other is None:
-            return ""  # its processes may have been replaced: later answers may depend on that
-        for call, (first, second) in enumerate(zip(one, other, strict=False), 1):
-            pairs = list(zip(first.split(" "), second.split(" "), strict=True))
-            if "-" in pairs[1]:
-                return ""  # it got more than data: later answers may depend on that
-            if any(left != right and "-" not in (left, right) for left, right in pairs):
-                return f"test {case}: call {call} of the test, {first.partition(' ')[0]}, was answered differently"
-    return ""
 
 
 _reasons: LruCache[tuple[object, ...], frozenset[str | None]] = LruCache(64)

@@ -33,8 +33,6 @@ class SuiteRun:
     """Whether a failure is final: plain data decided it, or a run in one process would end in the same way."""
     last_operation: str = ""
     """The test's last operation on an object of the completion's, in the first test case that did not pass."""
-    calls: list[list[str] | None] = field(default_factory=list)
-    """The record of each test case's calls; None if the test case did not end."""
     left_s: float = 0.0
     """What is left of `limits.total_s`, which all runs of a completion share."""
 
@@ -78,7 +76,6 @@ class _Suite:
         )  # fmt: skip
         self._notes: list[Flag] = []
         self._unsure: list[str] = []
-        self._calls: list[list[str] | None] = []
         self.executed: list[int] = []
         """How many asserts were executed in each test case."""
         with stage("sandbox start"):
@@ -96,7 +93,7 @@ class _Suite:
         self._end_suite()
         reject_if_tampered(cases, self._execution.finish())
         unsure = self._unsure[0] if self._unsure else None
-        return SuiteRun(cases, self._notes, unsure=unsure, calls=self._calls, left_s=self._execution.left_s)
+        return SuiteRun(cases, self._notes, unsure=unsure, left_s=self._execution.left_s)
 
     def _run(self, place: int) -> CaseResult | None:
         runs: list[_CaseRun] = []
@@ -111,7 +108,6 @@ class _Suite:
         outcome = attempt_by(run_case, self._limits, self._bench, self._execution)
         case = self._plan.cases[place]
         if not runs:
-            self._calls.append(None)
             return result_of(case.index, outcome)
         self._note(case.index, outcome, runs[-1].report)
         with stage("compare"):
@@ -135,7 +131,6 @@ class _Suite:
     def _note(self, index: int, outcome: Outcome, report: CaseReport | None) -> None:
         self._notes += outcome.notes
         self._notes += early_exit(index, outcome, self._notes)
-        self._calls.append(report.calls if report is not None else None)
         if report is not None and (report.subclasses or report.unsure):
             self._notes += (Flag("subclass", evidence) for evidence in report.subclasses)
             self._unsure += (reason for reason in report.unsure if reason not in self._unsure)

@@ -10,19 +10,11 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn
 
 from evaluator.sandbox.guest import channel
-from evaluator.suites.guest import (
-    descriptions,
-    mocks,
-    named_values,
-    operations,
-    proxies,
-    shared_state,
-)
-from evaluator.suites.guest.errors import BadMessageError, NotDataError, TooLargeError
+from evaluator.suites.guest import mocks, named_values, operations, proxies, shared_state
+from evaluator.suites.guest.errors import BadMessageError, Doubt, GaveUp, NotDataError, TooLargeError
 from evaluator.suites.guest.exchange import MOST_CHARACTERS, Exchange
 from evaluator.suites.guest.object_table import fields
-from evaluator.suites.guest.reasons import Doubt, GaveUp
-from evaluator.suites.guest.serialization import Announced, Message, is_data
+from evaluator.suites.guest.serialization import Message, is_data
 
 _MOST_CALLS, _MOST_DEPTH = 100_000, 100
 _MOST_PROXIES, _MOST_SUBCLASSES = 200_000, 3
@@ -57,8 +49,8 @@ class Completion:
         self.operations = operations.Operations(only_data=self._uses.isdisjoint(_SHARED_ROUGHLY))
         self.classes: dict[str, type] = {}
         self.exchange = Exchange(self, self._send, self._receive)
-        self.announced = Announced()
-        self._own = descriptions.Numbers()
+        self.announced: set[int] = set()
+        self._own = named_values.Numbers()
         """The test's objects that the completion knows by number."""
         self._theirs: dict[int, Any] = {}
         """Proxies of the completion's objects."""
@@ -85,8 +77,8 @@ class Completion:
         if "mocks" in self._uses:
             mocks.follow_patches(self.ask)
 
-    def look_up(self, names: list[str]) -> tuple[dict[str, Any], list[str]]:
-        """The completion's functions and classes by these names, and the names that refer to its data."""
+    def look_up(self, names: list[str], tested: str | None = None) -> dict[str, Any]:
+        """The completion's functions and classes by these names. `tested`: the one that must be among them."""
         answer = self.ask("l", names)
         self.requests -= 1
         pairs = answer if type(answer) is tuple else (None,)
@@ -99,7 +91,11 @@ class Completion:
         if not all(value is None or isinstance(value, proxies.Function) for value in values.values()):
             self.operations.only_data = False
         code = {name: value for name, value in values.items() if value is not None}
-        return code, [name for name in values if name not in code]
+        if tested is not None and tested not in code:
+            self._stop(b"T", f"{tested} is not a function or class")
+        for name in values.keys() - code.keys():
+            self.give_up(GaveUp.READS.format(f"`{name}`"))
+        return code
 
     def know_classes(self) -> None:
         """Finds the dataset's own classes: those that its source has defined so far."""
@@ -151,9 +147,6 @@ class Completion:
         """The test can't run in a separate process."""
         self.operations.only_data = False
         self._stop(b"U", reason)
-
-    def nothing_to_call(self, name: str) -> NoReturn:
-        self._stop(b"T", f"{name} is not a function or class")
 
     def _stop(self, kind: bytes, text: str) -> NoReturn:
         """The last message to the parent."""
@@ -277,7 +270,7 @@ class Completion:
             arguments, *keywords = parts
             if type(arguments) is not tuple or not all(type(name) is str for name in keywords[::2]):
                 raise BadMessageError("malformed arguments")
-            if _kind_of(target, type(target)) not in ("function", "method", "mock"):
+            if _kind_of(target, type(target)) not in ("function", "mock"):
                 raise BadMessageError("a call of something that can't be called")
             return target(*arguments, **dict(zip(keywords[::2], keywords[1::2], strict=True)))
         if what == "n" and hasattr(target, "__next__"):
@@ -293,7 +286,7 @@ class Completion:
         if kind is proxies.Handle:
             return {"H": value.number}
         if kind is proxies.Method:
-            return self.lower(value.known(), proxies.Function, message)
+            raise NotDataError(f"a method of the completion's, {value.__name__}")
         number = self._own.number_of_proxy(value)
         if number is not None:
             return {"H": number}
@@ -307,7 +300,7 @@ class Completion:
         what, detail = _kind_of(value, kind), None
         if what is None:
             raise NotDataError(f"an object of class {getattr(value if kind is type else kind, '__name__', '')}")
-        if what in ("method", "function"):
+        if what == "function":
             detail = _description(value, message)
         return {"h": [self._own.number(value), what, detail]}
 
@@ -406,14 +399,14 @@ class Completion:
         return proxies.Function(self, name, text)
 
     def _object(self, detail: Any, message: Message) -> Any:
-        kind, value = map(message.build, detail)
+        kind = message.build(detail)
         if not isinstance(kind, type):
             raise BadMessageError("an object without a class")
         if not isinstance(kind, proxies.Classes):
             if kind not in self._like:
                 self._like[kind] = proxies.class_like(self, kind)
             kind = self._like[kind]
-        return proxies.object_of(kind, value)
+        return object.__new__(kind)
 
 
 def _require_texts(*texts: Any) -> None:
@@ -429,22 +422,18 @@ def _kind_of(value: Any, kind: type) -> str | None:
     """How an object of the test is described to the completion; None if it can't be passed."""
     if mocks.is_mock(value):
         return "mock"
-    if issubclass(kind, types.GeneratorType) or descriptions.is_iterator(kind):
+    if issubclass(kind, types.GeneratorType) or named_values.is_iterator(kind):
         return "iterator"
     if issubclass(kind, type):
         return None
-    if callable(value):
-        is_test = "unittest.case" in sys.modules and isinstance(value, sys.modules["unittest.case"].TestCase)
-        return "self" if is_test else "method" if descriptions.is_method(value) else "function"
-    return None
+    is_test = "unittest.case" in sys.modules and isinstance(value, sys.modules["unittest.case"].TestCase)
+    return "function" if callable(value) and not is_test else None
 
 
 def _description(function: Any, message: Message) -> list[Any]:
-    """Name, docstring, parameters if they are known, and annotations, if all are data or classes."""
+    """Name, docstring, and parameters if they are known."""
     texts = [getattr(function, name, None) for name in ("__name__", "__doc__")]
     parameters = None
     with contextlib.suppress(ValueError, TypeError):
-        parameters = descriptions.parameters(function)
-    annotations = getattr(function, "__annotations__", {})
-    shown = [text if isinstance(text, str) else "" for text in texts]
-    return [*shown, message.lower_or(parameters, None), message.lower_or(annotations, {})]
+        parameters = named_values.parameters(function)
+    return [*(text if isinstance(text, str) else "" for text in texts), message.lower_or(parameters, None)]

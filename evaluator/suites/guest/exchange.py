@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NoReturn, Protocol
 
 from evaluator.suites.guest import serialization
-from evaluator.suites.guest.errors import BadMessageError, NotDataError, TooLargeError, UnfetchedError
+from evaluator.suites.guest.errors import BadMessageError, NotDataError, TooLargeError
 from evaluator.suites.guest.object_table import Table
 
 MOST_CHARACTERS = 64 << 20
@@ -78,7 +78,7 @@ class Exchange:
         self._receive = receive
         self.table = Table()
         self.depth = 0
-        self.turn: Turn | threading.RLock = threading.RLock()
+        self.turn = Turn()
         """Held from a request to its answer, and while waiting for one: a completion's threads ask, too."""
 
     def _message(self) -> serialization.Message:
@@ -103,7 +103,6 @@ class Exchange:
         (value,), extras = message.read(payload)
         if extras is not None:
             side.incoming(extras)
-        message.fill_hashed()
         if kind == b"X":
             side.raised(value)
         return value
@@ -120,7 +119,6 @@ class Exchange:
             self.turn.release()
         kind = b"V"
         try:
-            message.fill_hashed()
             value = side.perform(request)
         except BadMessageError:  # an unreadable request is not a result
             raise
@@ -145,8 +143,4 @@ class Exchange:
             return self._text([self._side.unsent(error, value)], extras)
 
     def _text(self, parts: Sequence[Any], extras: object) -> bytes:
-        while True:
-            try:
-                return self._message().write(parts, extras)
-            except UnfetchedError as late:
-                late.fetch()
+        return self._message().write(parts, extras)

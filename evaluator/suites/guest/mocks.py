@@ -1,14 +1,25 @@
-"""The test's own mocks, and the names of libraries that it replaces: both also work in the completion's process."""
+"""Mocks with which a test replaces names of libraries: in the test's process, and their proxies in the completion's.
+
+The mock stays with the test, which gets the calls, method calls and item accesses. A completion can use it like the
+real thing, and can neither read nor set how it behaves.
+"""
 
 from __future__ import annotations
 
+import importlib
 import sys
 import types
 from collections.abc import Callable
 from typing import Any
 
-from evaluator.suites.guest import mock_proxies, proxies
 from evaluator.suites.guest.errors import BadMessageError
+
+SPECIAL = frozenset(
+    f"__{name}__"
+    for name in """enter exit iter len getitem setitem delitem contains bool int float complex index str reversed
+    lt gt le ge neg pos invert round floor trunc ceil""".split()
+)
+"""Special methods that the completion may use of a mock, besides attributes and calls."""
 
 
 def is_mock(value: Any) -> bool:
@@ -22,7 +33,7 @@ def answer_for(what: str, mock: Any, name: str, *rest: Any) -> Any:
     It can neither read nor set how the mock behaves or which calls it got: that raises `AttributeError`. Raises
     `BadMessageError` for a request that no proxy sends.
     """
-    if what == "u" and name in mock_proxies.SPECIAL and type(rest[0]) is tuple:
+    if what == "u" and name in SPECIAL and type(rest[0]) is tuple:
         return bool(mock) if name == "__bool__" else getattr(mock, name)(*rest[0])
     if what not in ("a", "s"):
         raise BadMessageError("a forbidden request to a mock")
@@ -63,8 +74,65 @@ def _place_of(patcher: Any) -> tuple[str, str, str] | None:
     target, attribute = patcher.target, patcher.attribute
     if isinstance(target, types.ModuleType):
         place = target.__name__, "", attribute
-    elif isinstance(target, type) and not isinstance(target, proxies.Classes):
+    elif isinstance(target, type) and not hasattr(target, "_client"):
         place = target.__module__, target.__qualname__, attribute
     else:
         return None
     return None if place[0] in ("check", "__main__") else place
+
+
+class Replacements:
+    """Names of modules and classes that the test has replaced, here as in its own process."""
+
+    def __init__(self) -> None:
+        self._before: dict[tuple[str, str, str], list[tuple[bool, Any]]] = {}
+
+    def replace(self, module: str, dotted: str, name: str, value: Any) -> None:
+        owner = _owner(module, dotted)
+        is_own = name in vars(owner)
+        before = vars(owner)[name] if is_own else getattr(owner, name, None)
+        self._before.setdefault((module, dotted, name), []).append((is_own, before))
+        setattr(owner, name, value)
+
+    def restore(self, module: str, dotted: str, name: str) -> None:
+        is_own, before = self._before[module, dotted, name].pop()
+        if is_own:
+            setattr(_owner(module, dotted), name, before)
+        else:
+            delattr(_owner(module, dotted), name)
+
+
+def _owner(module: str, dotted: str) -> Any:
+    owner: Any = importlib.import_module(module)
+    for part in dotted.split(".") if dotted else ():
+        owner = getattr(owner, part)
+    return owner
+
+
+class MockProxy:
+    """The proxy of a mock."""
+
+    def __init__(self, ask: Callable[..., Any], number: int) -> None:
+        self.__dict__.update(_ask=ask, _number=number)
+
+    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+        return self._ask("c", self._number, arguments, *[part for pair in keywords.items() for part in pair])
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self._ask("a", self._number, name)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        self._ask("s", self._number, name, value)
+
+
+def _special(name: str) -> Callable[..., Any]:
+    return lambda self, *operands: self._ask("u", self._number, name, operands)
+
+
+for _name in SPECIAL:
+    setattr(MockProxy, _name, _special(_name))
+MockProxy.__exit__ = lambda self, kind, error, _: self._ask(  # type: ignore[attr-defined]
+    "u", self._number, "__exit__", (kind, error, None)
+)

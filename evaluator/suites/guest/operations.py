@@ -10,10 +10,10 @@ from typing import Any
 
 from evaluator.suites.guest import proxies
 
-_READS = frozenset("lgn")
-"""Requests for names, for the completion's data, and for items of an iterator."""
+_READS = frozenset("ln")
+"""Requests for names, and for items of an iterator."""
 _SHOWING = frozenset(("__repr__", "__str__", "__hash__"))
-_VERBS = {"a": "reads", "s": "sets", "d": "deletes", "f": "compares"}
+_VERBS = {"a": "reads", "s": "sets", "d": "deletes"}
 
 
 class Operations:
@@ -67,15 +67,11 @@ def _is_doubtful(what: str, target: Any = None, name: Any = None) -> bool:
         return False
     if what == "c" and name is None:
         return isinstance(target, proxies.Classes | proxies.ExceptionClasses)
-    if what == "u" and name in _SHOWING:
+    if what == "c" and name in _SHOWING:
         return False
-    return what not in "cou" or not _is_own_answer(target)
-
-
-def _is_own_answer(target: Any) -> bool:
-    """Whether its class is only the completion's: the completion was free to answer with something else."""
-    kind = type(target)
-    return isinstance(kind, proxies.Classes) and not (kind._mentioned or kind._library)
+    kind = type(target)  # only the completion's own: it was free to answer with something else
+    own = isinstance(kind, proxies.Classes) and not (kind._mentioned or kind._library)
+    return what != "c" or not own
 
 
 def _name_of(target: Any) -> str:

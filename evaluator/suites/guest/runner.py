@@ -7,14 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from evaluator.sandbox.guest import channel, failures
-from evaluator.suites.guest import (
-    assert_sites,
-    call_log,
-    empty_arrays,
-    failure_report,
-    test_code,
-    unittest_methods,
-)
+from evaluator.suites.guest import asserts, test_code, unittest_methods
 
 _REASON_CAP = 2000
 _OTHER_STATUSES = (
@@ -32,12 +25,11 @@ class Runner:
         self._order = order
         self._namespace = namespace
         self._show = show
-        self._log = assert_sites.AssertLog()
-        self._calls = call_log.Calls()
+        self._log = asserts.AssertLog()
         self._cases: Iterator[object] = iter(())
         self._methods: unittest_methods.Methods | None = None
-        self._report: failure_report.Reporter | None = None
-        self._sites: list[assert_sites.Site] = []
+        self._report: asserts.Reporter | None = None
+        self._sites: list[asserts.Site] = []
         self._ready = 0
         """How many cases' set-up statements have been executed."""
         self._current = 0
@@ -54,19 +46,15 @@ class Runner:
         """
         order, namespace = self._order, self._namespace
         compiled = compiled or test_code.compiled(order)
-        self._sites = list(map(assert_sites.Site._make, compiled[3]))
+        self._sites = list(map(asserts.Site._make, compiled[3]))
         namespace.update(self._log.names())
         if "numpy" in order["uses"]:
-            empty_arrays.watch(self._compared_nothing)
-        namespace[call_log.CALL] = self._calls.call
+            self._log.watch_arrays()
         exec(compiled[1], namespace)  # noqa: S102 - this process exists for it
         if order["form"] == "methods":
-            self._methods = unittest_methods.Methods(namespace, [tuple(one) for one in order["methods"]])
+            self._methods = unittest_methods.Methods(namespace, [tuple(one) for one in order["methods"]], self._log)
         else:
             self._cases = test_code.cases_of(compiled, namespace, self, self._candidate)
-
-    def _compared_nothing(self) -> None:
-        self._log.compared_nothing = True
 
     def _candidate(self) -> Any:
         """The argument of `check`: the value of the entry point's name in the test."""
@@ -81,8 +69,8 @@ class Runner:
         Returns status (passed, failed, raised, skipped), type and message of the exception, line (of the test, from 1;
         0: none), failure (the number of the completion's exception that ended it), op, actual, expected (texts of
         `show`), source (of the failed expression), setup (whether a set-up statement failed), asserts (how many were
-        executed), calls (their records), nothing (whether an empty array was compared with a non-empty one), report (of
-        an exception that the completion raised in this process).
+        executed), nothing (whether an empty array was compared with a non-empty one), report (of an exception that the
+        completion raised in this process).
         """
         before, self._log.last = self._log.count, None
         try:
@@ -93,7 +81,6 @@ class Runner:
         if result.get("setup") and self._methods is None:
             self._broken = ended
         result["nothing"] = self._log.compared_nothing
-        result["calls"] = self._calls.take()
         result["asserts"] = self._log.count - before + (result["status"] == "failed")
         return result
 
@@ -117,6 +104,7 @@ class Runner:
     def _run_method(self, index: int, methods: unittest_methods.Methods) -> dict[str, Any]:
         ended = methods.run(index)
         if ended.error is not None:
+            self._log.last = ended.last
             return self._described(ended.error, in_setup=ended.setup, status=ended.status)
         reason = ended.reason[:_REASON_CAP].encode("utf-8", "backslashreplace").decode()
         return {"status": ended.status, "message": reason, "setup": ended.setup}
@@ -138,7 +126,7 @@ class Runner:
         status = _status(error, status) if failure is None else "raised"
         ended: dict[str, Any] = {"status": status, "type": kind, "message": message, "failure": failure}
         if self._report is None:
-            self._report = failure_report.Reporter(self._sites, self._order, self._show)
+            self._report = asserts.Reporter(self._sites, self._order["test"], self._show)
         ended |= self._report.of(error, message, self._log.last, failed=status == "failed")
         if failure is None and status == "raised" and _raised_by_completion(error):
             ended["report"] = channel.as_json({"failure": reported}).decode()
@@ -161,6 +149,6 @@ def _raised_by_completion(error: BaseException) -> bool:
     last, traceback = "", error.__traceback__
     while traceback is not None:
         name = traceback.tb_frame.f_code.co_filename
-        last = name if name in failures.SOURCE_NAMES or name == test_code.FILE else last
+        last = name if name in failures.SOURCE_NAMES or name == asserts.FILE else last
         traceback = traceback.tb_next
     return last in failures.SOURCE_NAMES

@@ -6,9 +6,6 @@ Arguments and results are data; objects that are not data stay here, and the tes
 from __future__ import annotations
 
 import contextlib
-import dataclasses
-import functools
-import operator
 import os
 import resource
 import types
@@ -18,10 +15,10 @@ from typing import Any, NoReturn
 from evaluator.sandbox.guest import channel, encode, failures, loading
 from evaluator.sandbox.guest.encode import OWN_MODULES
 from evaluator.sandbox.guest.loading import flush
-from evaluator.suites.guest import descriptions, mock_proxies, named_values, shared_state
+from evaluator.suites.guest import mocks, named_values, shared_state
 from evaluator.suites.guest.errors import NotDataError
-from evaluator.suites.guest.exchange import Exchange, Turn
-from evaluator.suites.guest.serialization import Announced, Message
+from evaluator.suites.guest.exchange import Exchange
+from evaluator.suites.guest.serialization import Message
 
 _fstat, _pread, _usage = os.fstat, os.pread, resource.getrusage
 """The test may replace these names with mocks."""
@@ -33,7 +30,7 @@ def serve(connection: int, code: CodeType, preamble: CodeType | None, order: dic
     entry_point = order["entry_point"]
     namespace = loading.load(connection, code, preamble, entry_point).by_name(entry_point)
     _import_as_test(order["imports"], namespace)
-    server = Server(channel.PEER_DESCRIPTOR, namespace, order, handles_signals=_names(code, "signal"))
+    server = Server(channel.PEER_DESCRIPTOR, namespace, order)
     try:
         while True:
             server.answer()
@@ -54,17 +51,10 @@ def _import_as_test(imports: list[str], namespace: dict[str, Any]) -> None:
             exec(source, namespace)  # noqa: S102
 
 
-def _names(code: CodeType, name: str) -> bool:
-    """Whether the code has this name anywhere."""
-    return name in code.co_names or any(_names(each, name) for each in code.co_consts if isinstance(each, CodeType))
-
-
 class Server:
     """The completion's side of the connection."""
 
-    def __init__(
-        self, connection: int, namespace: dict[str, Any], order: dict[str, Any], *, handles_signals: bool = False
-    ) -> None:
+    def __init__(self, connection: int, namespace: dict[str, Any], order: dict[str, Any]) -> None:
         self._connection = connection
         self._namespace = namespace
         self._write, self._read = os.write, os.read
@@ -72,14 +62,13 @@ class Server:
         self._class_names = frozenset(order["classes"])
         self.classes = {name: kind for name in order["classes"] if isinstance(kind := namespace.get(name), type)}
         self.exchange = Exchange(self, self._send, self._receive)
-        self.exchange.turn = Turn() if handles_signals else self.exchange.turn
         self.exchange.turn.acquire()  # until a request comes, and from its answer on
-        self.announced = Announced()
-        self._own = descriptions.Numbers()
+        self.announced: set[int] = set()
+        self._own = named_values.Numbers()
         """The completion's objects that the test knows by number."""
         self._theirs: dict[int, Any] = {}
         """Proxies of the test's objects."""
-        self._mocks = mock_proxies.Replacements()
+        self._mocks = mocks.Replacements()
         self._output_from: list[int | None] = [None, None]
         """How much of 1 and 2 has been reported to the test; None if it does not need them."""
         self._report = b""
@@ -108,7 +97,8 @@ class Server:
             self._receive()
 
     def unsent(self, error: NotDataError, value: object) -> object:
-        return _Unsent(str(error), own=any(map(_overrides, (error.kind or object, type(value)))))
+        own = any(_overrides(kind) for kind in (error.kind or object, type(value)) if not self._is_mentioned(kind))
+        return _Unsent(str(error), own=own)
 
     def failed(self, error: BaseException) -> None:
         self._report = channel.as_json({"failure": failures.report(error)})
@@ -189,7 +179,7 @@ class Server:
             base = encode.base_value(value, kind)
             if base is not encode.NOT_DATA:
                 return {"l": [encode.overridden(kind), message.lower(base)]}
-        return {"h": self._own.described(value, kind, message, self.announced)}
+        return {"h": self._own.described(value, kind, message)}
 
     def _is_dataset_class(self, kind: Any) -> bool:
         return kind.__name__ in self._class_names and kind.__module__ in OWN_MODULES
@@ -221,38 +211,12 @@ class Server:
         if what == "iterator":
             made: Any = _iterator(self, number)
         elif what == "mock":
-            made = mock_proxies.MockProxy(self.exchange.ask, number)
-        elif what == "self":
-            made = _TestCase()
+            made = mocks.MockProxy(self.exchange.ask, number)
         else:
             made = _function(self, number, detail, message)
-        if what == "method":  # Python creates a new one at each access
-            made = _Method(made, number)
-        else:
-            self._theirs[number] = made
+        self._theirs[number] = made
         self._own.add_proxy(made, number)
         return made
-
-
-class _Method:
-    """A bound method of an object of the test: equal to another of the same, but not the same object."""
-
-    def __init__(self, function: Any, number: int) -> None:
-        functools.update_wrapper(self, function)
-        self._function, self._number = function, number
-
-    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
-        return self._function(*arguments, **keywords)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Method) and other._number == self._number
-
-    def __hash__(self) -> int:
-        return hash(self._number)
-
-
-class _TestCase:
-    """Replaces the test's own `self`, which a decorator of the completion passes on."""
 
 
 class _Unsent:
@@ -280,17 +244,16 @@ def _has_methods(kind: type) -> bool:
 
 
 def _function(server: Server, number: int, detail: Any, message: Message) -> Any:
-    name, text, *nodes = detail
-    parameters, annotations = map(message.build, nodes)
+    name, text, node = detail
+    parameters = message.build(node)
 
     def function(*arguments: Any, **keywords: Any) -> Any:
         return server.exchange.ask("c", number, arguments, *[part for pair in keywords.items() for part in pair])
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = text or None
-    function.__annotations__ = annotations
     if parameters is not None:
-        function.__signature__ = descriptions.signature(parameters, annotations)  # type: ignore[attr-defined]
+        function.__signature__ = named_values.signature(parameters)  # type: ignore[attr-defined]
     return function
 
 
@@ -302,23 +265,13 @@ def _iterator(server: Server, number: int) -> Any:
         yield value
 
 
-def _compared_fields(value: Any) -> tuple[Any, ...]:
-    return tuple(getattr(value, field.name) for field in dataclasses.fields(value) if field.compare)
-
-
 _REQUESTS: dict[str, Any] = {
     "c": Server._call,
     "n": Server._next,
     "l": Server._look_up,
-    "g": lambda server, name: server._namespace[name],
     "p": lambda server, *replaced: server._mocks.replace(*replaced),
     "r": lambda server, *replaced: server._mocks.restore(*replaced),
     "a": lambda _, target, name: getattr(target, name),
-    "b": lambda _, target, name: tuple(target) if name == "iter" else len(target),
-    "v": lambda _, target: encode.base_value(target, type(target)),
-    "f": lambda _, target: _compared_fields(target),
     "s": lambda _, target, name, value: setattr(target, name, value),
     "d": lambda _, target, name: delattr(target, name),
-    "o": lambda _, target, name, *operands: getattr(operator, name)(target, *operands),
-    "u": lambda _, target, name, *operands: getattr(type(target), name)(target, *operands),
 }

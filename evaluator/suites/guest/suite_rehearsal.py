@@ -29,7 +29,6 @@ _ORDER: dict[str, Any] = {
     "mentioned": [],
     "uses": [],
     "touched": [],
-    "records": False,
 }
 
 
@@ -56,7 +55,7 @@ def connected(names: dict[str, Any], order: dict[str, Any]) -> Completion:
 def run_suite() -> None:
     """A suite of a few assertions, which calls a function."""
     completion = connected({"f": _f}, _ORDER)
-    namespace, _ = completion.look_up(["f"])
+    namespace = completion.look_up(["f"])
     runner = Runner(_ORDER, {**namespace, "candidate": namespace["f"]}, str)
     runner.load()
     for index in range(4):

@@ -12,10 +12,7 @@ from collections.abc import Callable, Iterator
 from types import CodeType, CoroutineType
 from typing import Any, Protocol
 
-from evaluator.suites.guest import assert_sites, call_log
-
-FILE = "<test>"
-"""The file name of a test's code in tracebacks."""
+from evaluator.suites.guest.asserts import FILE, Rewriter
 
 Compiled = tuple[str, CodeType, Any, list[tuple[Any, ...]]]
 """A test that is ready to run and can be marshalled: its form, the module's code, details for that form, and the fields
@@ -37,20 +34,19 @@ class Cases(Protocol):
 
 def compiled(order: dict[str, Any]) -> Compiled:
     """The test of an order. Raises what `compile` raises."""
-    sites: list[assert_sites.Site] = []
+    touched = (*order["touched"], *order["names"], order["entry_point"], "candidate")
+    rewriter = Rewriter(order["test"], frozenset(touched))
     with warnings.catch_warnings():  # a filter could turn the dataset's warnings into errors
         warnings.simplefilter("ignore")
         tree: Any = compile(order["test"], FILE, "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
-        if order["records"]:
-            call_log.rewrite(tree, (*order["names"], order["entry_point"], "candidate"))
         if order["form"] == "module":
-            made = _of_module(tree, order["spans"], sites)
+            made = _of_module(tree, order["spans"], rewriter)
         elif order["form"] == "statements":
-            made = _of_function(tree, order["spans"], sites)
+            made = _of_function(tree, order["spans"], rewriter)
         else:
-            assert_sites.rewrite(tree.body, sites)
+            rewriter.rewrite(tree.body)
             made = "methods", _code(tree), None
-    return *made, [tuple(site) for site in sites]
+    return *made, [tuple(site) for site in rewriter.sites]
 
 
 def cases_of(
@@ -87,20 +83,20 @@ def _code(tree: ast.Module, flags: int = 0) -> CodeType:
     return code
 
 
-def _of_function(tree: Any, spans: Any, sites: list[assert_sites.Site]) -> tuple[str, CodeType, Any]:
+def _of_function(tree: Any, spans: Any, rewriter: Rewriter) -> tuple[str, CodeType, Any]:
     """`check`, and the module around it. The detail: whether it takes an argument."""
     check = next(node for node in reversed(tree.body) if getattr(node, "name", "") == "check")
     is_whole = tuple(spans[0][:2]) == _WHOLE
     if not is_whole:
         body, check.body = check.body, [ast.Pass()]
-    assert_sites.rewrite(tree.body, sites)
+    rewriter.rewrite(tree.body)
     if not is_whole:
-        check.body = _as_generator(body, spans, sites)
+        check.body = _as_generator(body, spans, rewriter)
     takes_one = bool(check.args.posonlyargs or check.args.args or check.args.vararg)
     return "whole" if is_whole else "cases", _code(tree), takes_one
 
 
-def _of_module(tree: ast.Module, spans: Any, sites: list[assert_sites.Site]) -> tuple[str, CodeType, Any]:
+def _of_module(tree: ast.Module, spans: Any, rewriter: Rewriter) -> tuple[str, CodeType, Any]:
     """The module's own statements: for each case the code that prepares it and the code that judges."""
     future = [node for node in tree.body if isinstance(node, ast.ImportFrom) and node.module == "__future__"]
     flags = 0
@@ -114,7 +110,7 @@ def _of_module(tree: ast.Module, spans: Any, sites: list[assert_sites.Site]) -> 
         end = 0 if whole else last if judges else last + 1
         bodies = tree.body[first:end], tree.body if whole else tree.body[end : last + 1]
         for body in bodies:
-            assert_sites.rewrite(body, sites)
+            rewriter.rewrite(body)
         pieces.append([_code(ast.Module(body=body, type_ignores=[]), flags) if body else None for body in bodies])
     nothing = ast.Module(body=[], type_ignores=[])
     return "module", _code(nothing), pieces
@@ -132,13 +128,13 @@ def _of_pieces(pieces: list[list[CodeType | None]], namespace: dict[str, Any], c
         yield
 
 
-def _as_generator(body: list[ast.stmt], spans: Any, sites: list[assert_sites.Site]) -> list[ast.stmt]:
+def _as_generator(body: list[ast.stmt], spans: Any, rewriter: Rewriter) -> list[ast.stmt]:
     made: list[ast.stmt] = []
     for first, last, judges in spans:
         end = last if judges else last + 1
         setup, judging = body[first:end], body[end : last + 1]
         for part in (setup, judging):
-            assert_sites.rewrite(part, sites)
+            rewriter.rewrite(part)
         made += setup
         if judging:
             failed = ast.ExceptHandler(type=None, name=None, body=[ast.Expr(_call(_FAILED))])

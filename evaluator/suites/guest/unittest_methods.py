@@ -6,6 +6,7 @@ import sys
 from typing import Any, NamedTuple
 
 from evaluator.suites.guest import test_code
+from evaluator.suites.guest.asserts import AssertLog
 
 
 class Ending(NamedTuple):
@@ -15,11 +16,13 @@ class Ending(NamedTuple):
     error: BaseException | None = None
     reason: str = ""
     """Why it was skipped."""
+    last: Any = None
+    """The assert that was evaluated last, as in `AssertLog`."""
     setup: bool = False
     """Whether this was in `setUpClass` and the like, not in the method or its `setUp`."""
 
 
-def _result() -> Any:
+def _result(log: AssertLog) -> Any:
     """A new result: the events while a method ran, in order, without formatted tracebacks."""
     import unittest  # most tests don't need it
 
@@ -30,7 +33,7 @@ def _result() -> Any:
 
         def _add(self, test: Any, status: str, error: Any = None, reason: str = "") -> None:
             is_method = isinstance(test, unittest.TestCase)
-            self.endings.append(Ending(status, error[1] if error else None, reason, not is_method))
+            self.endings.append(Ending(status, error[1] if error else None, reason, log.last, not is_method))
 
         def addSuccess(self, test: Any) -> None:  # noqa: N802
             self._add(test, "passed")
@@ -61,14 +64,14 @@ def _result() -> Any:
 class Methods:
     """The methods of a test module, (class, method), in unittest's order; the class of a function is empty."""
 
-    def __init__(self, namespace: dict[str, Any], methods: list[tuple[str, str]]) -> None:
+    def __init__(self, namespace: dict[str, Any], methods: list[tuple[str, str]], log: AssertLog) -> None:
         self._namespace = namespace
         self._methods = methods
         self._of_unittest: list[int] = []
         self._shared: Ending | None = None
         """The ending of all methods of a class, or of the module, whose set-up failed."""
         if any(owner for owner, _ in methods):
-            self._result = _result()
+            self._result = _result(log)
             self._copy_fixtures()
             self._of_unittest = [index for index, (owner, _) in enumerate(methods) if self._is_case(owner)]
 

@@ -30,8 +30,6 @@ class CaseReport(msgspec.Struct, kw_only=True):
     """The same for this test case."""
     report: str = ""
     """The completion's exception that ended the case: type, message and lines, as JSON."""
-    calls: list[str] = []
-    """Records of the test's calls: see `suites/guest/call_log.py`."""
     lacking: list[str] = []
     """What the code needed from the machine and can't get in the sandbox, if that is noted."""
     memory_kib: int = 0

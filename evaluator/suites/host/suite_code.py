@@ -24,5 +24,3 @@ class SuiteCode(SuiteNeeds, frozen=True, kw_only=True):
     """Names that the test reads and the dataset does not define: the completion's. Rather too many than too few."""
     touched: tuple[str, ...] = ()
     """Names of the test that may refer to the completion: for the description of a failure."""
-    records: bool = False
-    """Whether calls of the completion's names are recorded."""
