@@ -431,9 +431,11 @@ def _kind_of(value: Any, kind: type) -> str | None:
 
 
 def _description(function: Any, message: Message) -> list[Any]:
-    """Name, docstring, and parameters if they are known."""
+    """Name, docstring, parameters if they are known, and annotations, if all are data or classes."""
     texts = [getattr(function, name, None) for name in ("__name__", "__doc__")]
     parameters = None
     with contextlib.suppress(ValueError, TypeError):
         parameters = named_values.parameters(function)
-    return [*(text if isinstance(text, str) else "" for text in texts), message.lower_or(parameters, None)]
+    shown = [text if isinstance(text, str) else "" for text in texts]
+    annotations = getattr(function, "__annotations__", {})
+    return [*shown, message.lower_or(parameters, None), message.lower_or(annotations, {})]

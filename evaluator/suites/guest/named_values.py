@@ -163,12 +163,14 @@ def parameters(function: Any) -> tuple[Any, ...]:
     return tuple((one.name, int(one.kind), () if one.default is one.empty else (one.default,)) for one in listed)
 
 
-def signature(described: tuple[Any, ...]) -> inspect.Signature:
-    """The reverse of `parameters`."""
-    kinds, parameter = list(inspect._ParameterKind), inspect.Parameter
-    return inspect.Signature(
-        [parameter(name, kinds[kind], default=[*default, parameter.empty][0]) for name, kind, default in described]
-    )
+def signature(described: tuple[Any, ...], annotations: dict[str, Any]) -> inspect.Signature:
+    """The reverse of `parameters`, with a function's annotations."""
+    kinds, parameter, empty = list(inspect._ParameterKind), inspect.Parameter, inspect.Parameter.empty
+    listed = [
+        parameter(name, kinds[kind], default=[*default, empty][0], annotation=annotations.get(name, empty))
+        for name, kind, default in described
+    ]
+    return inspect.Signature(listed, return_annotation=annotations.get("return", empty))
 
 
 def _place_of(value: Any) -> tuple[str, str]:

@@ -244,16 +244,17 @@ def _has_methods(kind: type) -> bool:
 
 
 def _function(server: Server, number: int, detail: Any, message: Message) -> Any:
-    name, text, node = detail
-    parameters = message.build(node)
+    name, text, *nodes = detail
+    parameters, annotations = map(message.build, nodes)
 
     def function(*arguments: Any, **keywords: Any) -> Any:
         return server.exchange.ask("c", number, arguments, *[part for pair in keywords.items() for part in pair])
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = text or None
+    function.__annotations__ = annotations
     if parameters is not None:
-        function.__signature__ = named_values.signature(parameters)  # type: ignore[attr-defined]
+        function.__signature__ = named_values.signature(parameters, annotations)  # type: ignore[attr-defined]
     return function
 
 

@@ -7,11 +7,9 @@ from collections.abc import Iterator, Sequence
 
 from evaluator.model import TestCase
 from evaluator.suites.reading import Refusal
-from evaluator.suites.reading.expectations import Expectations, judging_in, named_once
-from evaluator.suites.reading.imports import is_among
 from evaluator.suites.reading.reading import Reading
-from evaluator.suites.reading.source import DEFINITIONS, IMPORTS, binds, is_start, walk
-from evaluator.suites.reading.statements import Judging, SuiteCases
+from evaluator.suites.reading.source import DEFINITIONS, IMPORTS, binds, is_among, is_start, walk
+from evaluator.suites.reading.statements import Expectations, Judging, SuiteCases, judging_in, named_once
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _PREFIX = "test"
@@ -166,15 +164,5 @@ def _expected(reading: Reading, method: ast.stmt) -> str:
     if len(judging) != 1 or judging[0] not in body:
         return ""
     named = named_once(body, walk(body))
-    made_here = _made_by_completion(reading, body)
-    return Expectations(reading.lines, lambda node: not made_here.isdisjoint(reading.reads(node)), named).of(judging[0])
-
-
-def _made_by_completion(reading: Reading, body: list[ast.stmt]) -> set[str]:
-    """Names that come from the completion in this method; in another they may mean something else."""
-    names = set(reading.completion)
-    for node in body:
-        match node:
-            case ast.Assign(targets=targets, value=value) if not names.isdisjoint(reading.reads(value)):
-                names |= {name for target in targets for name in binds(target)}
-    return names
+    in_touch = reading.in_touch
+    return Expectations(reading.lines, lambda node: not in_touch.isdisjoint(reading.reads(node)), named).of(judging[0])

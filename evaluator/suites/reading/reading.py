@@ -9,10 +9,19 @@ from functools import cached_property
 from evaluator import syntax
 from evaluator.model import Task
 from evaluator.suites.reading import Refusal
-from evaluator.suites.reading.flow import Flow, Reads
-from evaluator.suites.reading.imports import Imports, missing_imports
 from evaluator.suites.reading.prompt import definitions
-from evaluator.suites.reading.source import FILE, MAX_CHARACTERS, Lines, binds, parsed, walk
+from evaluator.suites.reading.source import (
+    FILE,
+    MAX_CHARACTERS,
+    Flow,
+    Imports,
+    Lines,
+    Reads,
+    binds,
+    missing_imports,
+    parsed,
+    walk,
+)
 from evaluator.syntax import BUILTINS, Scopes
 
 CANDIDATE = "candidate"
