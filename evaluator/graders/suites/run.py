@@ -14,8 +14,7 @@ from evaluator.graders.lru_cache import LruCache
 from evaluator.model import CaseResult, Difference, Flag, Limits, Opaque, Task, TestCase, Verdict
 from evaluator.sandbox import BadValueError, Outcome, Program, Status, decoded
 from evaluator.stages import stage
-from evaluator.suites.host.case_reports import CaseReport
-from evaluator.suites.host.shared_process_case import SharedProcessCase
+from evaluator.suites.host.cases import CaseReport, SharedProcessCase
 from evaluator.suites.host.suite_process import SuiteCase, SuiteProcess
 from evaluator.suites.reading.plan import SuitePlan
 from evaluator.suites.reading.uses import Need

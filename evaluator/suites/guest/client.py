@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn
 
 from evaluator.sandbox.guest import channel
-from evaluator.suites.guest import mocks, named_values, operations, proxies, shared_state
+from evaluator.suites.guest import named_values, operations, proxies, shared_state
 from evaluator.suites.guest.errors import BadMessageError, Doubt, GaveUp, NotDataError, TooLargeError
 from evaluator.suites.guest.exchange import MOST_CHARACTERS, Exchange
 from evaluator.suites.guest.object_table import fields
@@ -75,7 +75,7 @@ class Completion:
         self.unsure_of: list[str] = []
         self.subclasses: list[str] = []
         if "mocks" in self._uses:
-            mocks.follow_patches(self.ask)
+            shared_state.follow_patches(self.ask)
 
     def look_up(self, names: list[str], tested: str | None = None) -> dict[str, Any]:
         """The completion's functions and classes by these names. `tested`: the one that must be among them."""
@@ -278,9 +278,9 @@ class Completion:
                 return (True, next(target))
             except StopIteration as error:
                 return (False, error.value)
-        if not mocks.is_mock(target) or type(parts[0]) is not str:
+        if not shared_state.is_mock(target) or type(parts[0]) is not str:
             raise BadMessageError("an unknown request")
-        return mocks.answer_for(what, target, *parts)
+        return shared_state.answer_for(what, target, *parts)
 
     def lower(self, value: Any, kind: type, message: Message) -> Any:
         if kind is proxies.Handle:
@@ -420,7 +420,7 @@ def _shown(text: str) -> str:
 
 def _kind_of(value: Any, kind: type) -> str | None:
     """How an object of the test is described to the completion; None if it can't be passed."""
-    if mocks.is_mock(value):
+    if shared_state.is_mock(value):
         return "mock"
     if issubclass(kind, types.GeneratorType) or named_values.is_iterator(kind):
         return "iterator"

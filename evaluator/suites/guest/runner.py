@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from evaluator.sandbox.guest import channel, failures
-from evaluator.suites.guest import asserts, test_code, unittest_methods
+from evaluator.suites.guest import asserts, test_code
 
 _REASON_CAP = 2000
 _OTHER_STATUSES = (
@@ -27,7 +27,7 @@ class Runner:
         self._show = show
         self._log = asserts.AssertLog()
         self._cases: Iterator[object] = iter(())
-        self._methods: unittest_methods.Methods | None = None
+        self._methods: _Methods | None = None
         self._report: asserts.Reporter | None = None
         self._sites: list[asserts.Site] = []
         self._ready = 0
@@ -52,7 +52,7 @@ class Runner:
             self._log.watch_arrays()
         exec(compiled[1], namespace)  # noqa: S102 - this process exists for it
         if order["form"] == "methods":
-            self._methods = unittest_methods.Methods(namespace, [tuple(one) for one in order["methods"]], self._log)
+            self._methods = _Methods(namespace, [tuple(one) for one in order["methods"]], self._log)
         else:
             self._cases = test_code.cases_of(compiled, namespace, self, self._candidate)
 
@@ -101,7 +101,7 @@ class Runner:
         error, self._error = self._error, None
         return {} if error is None else self._described(error, in_setup=False)
 
-    def _run_method(self, index: int, methods: unittest_methods.Methods) -> dict[str, Any]:
+    def _run_method(self, index: int, methods: _Methods) -> dict[str, Any]:
         ended = methods.run(index)
         if ended.error is not None:
             self._log.last = ended.last
@@ -152,3 +152,121 @@ def _raised_by_completion(error: BaseException) -> bool:
         last = name if name in failures.SOURCE_NAMES or name == asserts.FILE else last
         traceback = traceback.tb_next
     return last in failures.SOURCE_NAMES
+
+
+# unittest
+
+
+class _Ending(NamedTuple):
+    """How a method ended."""
+
+    status: str
+    error: BaseException | None = None
+    reason: str = ""
+    """Why it was skipped."""
+    last: Any = None
+    """The assert that was evaluated last, as in `AssertLog`."""
+    setup: bool = False
+    """Whether this was in `setUpClass` and the like, not in the method or its `setUp`."""
+
+
+def _result(log: asserts.AssertLog) -> Any:
+    """A new result: the events while a method ran, in order, without formatted tracebacks."""
+    import unittest  # most tests don't need it
+
+    class Result(unittest.TestResult):
+        def __init__(self) -> None:
+            super().__init__()
+            self.endings: list[_Ending] = []
+
+        def _add(self, test: Any, status: str, error: Any = None, reason: str = "") -> None:
+            is_method = isinstance(test, unittest.TestCase)
+            self.endings.append(_Ending(status, error[1] if error else None, reason, log.last, not is_method))
+
+        def addSuccess(self, test: Any) -> None:  # noqa: N802
+            self._add(test, "passed")
+
+        def addError(self, test: Any, err: Any) -> None:  # noqa: N802
+            self._add(test, "raised", err)
+
+        def addFailure(self, test: Any, err: Any) -> None:  # noqa: N802
+            self._add(test, "failed", err)
+
+        def addSkip(self, test: Any, reason: str) -> None:  # noqa: N802
+            self._add(test, "skipped", reason=str(reason))
+
+        def addExpectedFailure(self, test: Any, err: Any) -> None:  # noqa: N802, ARG002
+            self._add(test, "passed")
+
+        def addUnexpectedSuccess(self, test: Any) -> None:  # noqa: N802
+            self._add(test, "failed", reason="a test that was expected to fail has passed")
+
+        def addSubTest(self, test: Any, subtest: Any, err: Any) -> None:  # noqa: N802, ARG002
+            if err is not None:
+                failed = issubclass(err[0], test.failureException)
+                self._add(test, "failed" if failed else "raised", err)
+
+    return Result()
+
+
+class _Methods:
+    """The methods of a test module, (class, method), in unittest's order; the class of a function is empty."""
+
+    def __init__(self, namespace: dict[str, Any], methods: list[tuple[str, str]], log: asserts.AssertLog) -> None:
+        self._namespace = namespace
+        self._methods = methods
+        self._of_unittest: list[int] = []
+        self._shared: _Ending | None = None
+        """The ending of all methods of a class, or of the module, whose set-up failed."""
+        if any(owner for owner, _ in methods):
+            self._result = _result(log)
+            self._copy_fixtures()
+            self._of_unittest = [index for index, (owner, _) in enumerate(methods) if self._is_case(owner)]
+
+    def _copy_fixtures(self) -> None:
+        """Copies module fixtures to the module where unittest looks for them, whose globals may differ."""
+        module = sys.modules.get(self._namespace.get("__name__", ""))
+        for name in ("setUpModule", "tearDownModule"):
+            if name in self._namespace:
+                setattr(module, name, self._namespace[name])
+
+    def _is_case(self, owner: str) -> bool:
+        import unittest
+
+        kind = self._namespace.get(owner)
+        return isinstance(kind, type) and issubclass(kind, unittest.TestCase)
+
+    def run(self, index: int) -> _Ending:
+        """Runs one. Raises what a function, or a method of a class outside unittest, raises."""
+        owner, method = self._methods[index]
+        if index in self._of_unittest:
+            return self._run_case(index, self._namespace[owner](method))
+        function = getattr(self._value_of(owner)(), method) if owner else self._value_of(method)
+        test_code.finished(function)
+        return _Ending("passed")
+
+    def _value_of(self, name: str) -> Any:
+        try:
+            return self._namespace[name]
+        except KeyError:
+            raise NameError(f"the test defines no {name!r}", name=name) from None
+
+    def _run_case(self, index: int, case: Any) -> _Ending:
+        """As a suite of one. Class and module fixtures are set up and torn down as in one suite of all."""
+        import unittest
+
+        result = self._result
+        result.endings.clear()
+        ends_all = index == self._of_unittest[-1]
+        result._testRunEntered = not ends_all  # False tears down all remaining fixtures
+        unittest.TestSuite([case]).run(result)
+        if ends_all:
+            result._previousTestClass = None
+        bad = [ending for ending in result.endings if ending.status in ("failed", "raised")]
+        skipped = [ending for ending in result.endings if ending.status == "skipped"]
+        ending: _Ending | None = next(iter(bad or skipped or result.endings), None)
+        if ending is None:
+            return self._shared or _Ending("skipped", reason="unittest did not run it", setup=True)
+        if ending.setup:
+            self._shared = ending
+        return ending

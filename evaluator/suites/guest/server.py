@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 from evaluator.sandbox.guest import channel, encode, failures, loading
 from evaluator.sandbox.guest.encode import OWN_MODULES
 from evaluator.sandbox.guest.loading import flush
-from evaluator.suites.guest import mocks, named_values, shared_state
+from evaluator.suites.guest import named_values, shared_state
 from evaluator.suites.guest.errors import NotDataError
 from evaluator.suites.guest.exchange import Exchange
 from evaluator.suites.guest.serialization import Message
@@ -68,7 +68,7 @@ class Server:
         """The completion's objects that the test knows by number."""
         self._theirs: dict[int, Any] = {}
         """Proxies of the test's objects."""
-        self._mocks = mocks.Replacements()
+        self._mocks = shared_state.Replacements()
         self._output_from: list[int | None] = [None, None]
         """How much of 1 and 2 has been reported to the test; None if it does not need them."""
         self._report = b""
@@ -211,7 +211,7 @@ class Server:
         if what == "iterator":
             made: Any = _iterator(self, number)
         elif what == "mock":
-            made = mocks.MockProxy(self.exchange.ask, number)
+            made = shared_state.MockProxy(self.exchange.ask, number)
         else:
             made = _function(self, number, detail, message)
         self._theirs[number] = made

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from evaluator.model import Mode, Task, TestCase
-from evaluator.suites.host.suite_code import SuiteCode
+from evaluator.suites.host.cases import SuiteCode
 from evaluator.suites.reading import Refusal, UngradableError
 from evaluator.suites.reading.methods import functions_of, methods_of, methods_of_functions, suites_of
 from evaluator.suites.reading.one_process import Reason, why_one_process

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from evaluator.suites.guest.exchange import Turn
-from evaluator.suites.guest.suite_rehearsal import connected
+from evaluator.suites.guest.suite_roles import connected
 from tests.suites.guest.orders import order
 
 
