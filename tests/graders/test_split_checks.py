@@ -225,7 +225,7 @@ SUITES = {suite.name: suite for suites in THEMES.values() for suite in suites}
 
 @pytest.mark.parametrize(
     "name",
-    """subclass-of-float zero-of-a-polynomial inputs-and-results-of-evalplus vector-arithmetic the-argument-itself
+    """zero-of-a-polynomial inputs-and-results-of-evalplus vector-arithmetic the-argument-itself
     reverse-a-linked-list files-moved-by-ending patched-urlopen playlist assert-raises-regex""".split(),
 )
 def test_some_of_the_honest_suites_are_graded_right(graded: Graded, name: str) -> None:

@@ -345,17 +345,3 @@ def replace(value: Any, new: Any) -> None:
         value[...] = new
     else:
         raise NotDataError("an array whose shape or dtype was changed in place")
-
-
-def module_of_nan(value: float) -> str | None:
-    """Whose NaN this is: of two lists with the same object in them, Python says that they are equal."""
-    return next((name for name in _WITH_NAN if value is nan_of(name)), None)
-
-
-def nan_of(module: str | None) -> float:
-    """The module's NaN, if that is loaded; else a new one."""
-    found = vars(sys.modules[module]).get("nan") if module in _WITH_NAN and module in sys.modules else None
-    return found if isinstance(found, float) else float("nan")
-
-
-_WITH_NAN = ("math", "numpy")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import sys
 import types
 from collections.abc import Iterable, Sequence
@@ -24,6 +25,8 @@ _CASE_ROOM = 4 * MOST_CHARACTERS
 """For all that the completion answers in a test case, with its reports of exceptions."""
 _SHARED_ROUGHLY = frozenset(("environment", "identity", "numpy_random", "random"))
 """Features of tests that two processes share only roughly."""
+_NAN = re.compile(r"\bnan\b", re.IGNORECASE)
+"""A list equals another with the same NaN in it, but not one with a NaN that has crossed."""
 _PATCHES = ("p", "r")
 """Requests that replace and restore a name: they don't reach the completion's code."""
 _NOT_CAPTURED = [False, False]
@@ -46,7 +49,9 @@ class Completion:
         self._for_next = False
         """Whether an item of an iterator is requested: else a `StopIteration` could end another loop of the test."""
         self.quiet = False
-        self.operations = operations.Operations(only_data=self._uses.isdisjoint(_SHARED_ROUGHLY))
+        self.operations = operations.Operations(
+            only_data=self._uses.isdisjoint(_SHARED_ROUGHLY) and not _NAN.search(order["test"])
+        )
         self.classes: dict[str, type] = {}
         self.exchange = Exchange(self, self._send, self._receive)
         self.announced: set[int] = set()
@@ -270,7 +275,7 @@ class Completion:
             arguments, *keywords = parts
             if type(arguments) is not tuple or not all(type(name) is str for name in keywords[::2]):
                 raise BadMessageError("malformed arguments")
-            if _kind_of(target, type(target)) not in ("function", "mock"):
+            if _kind_of(target, type(target)) not in ("function", "method", "mock"):
                 raise BadMessageError("a call of something that can't be called")
             return target(*arguments, **dict(zip(keywords[::2], keywords[1::2], strict=True)))
         if what == "n" and hasattr(target, "__next__"):
@@ -297,12 +302,11 @@ class Completion:
         self.operations.only_data = False
         if issubclass(kind, BaseException):
             return {"e": [self._own.number(value), named_values.lower_exception(value, message)]}
-        what, detail = _kind_of(value, kind), None
+        what, is_known = _kind_of(value, kind), self._own.number_of(value) is not None
         if what is None:
             raise NotDataError(f"an object of class {getattr(value if kind is type else kind, '__name__', '')}")
-        if what == "function":
-            detail = _description(value, message)
-        return {"h": [self._own.number(value), what, detail]}
+        describes = what in ("function", "method") and not is_known
+        return {"h": [self._own.number(value), what, _description(value, message) if describes else None]}
 
     def _is_dataset_class(self, kind: Any) -> bool:
         name: str = kind.__name__
@@ -427,7 +431,9 @@ def _kind_of(value: Any, kind: type) -> str | None:
     if issubclass(kind, type):
         return None
     is_test = "unittest.case" in sys.modules and isinstance(value, sys.modules["unittest.case"].TestCase)
-    return "function" if callable(value) and not is_test else None
+    if is_test or not callable(value):
+        return None
+    return "method" if named_values.is_method(value) else "function"
 
 
 def _description(function: Any, message: Message) -> list[Any]:

@@ -98,12 +98,17 @@ class Numbers:
 
 def _key(value: Any) -> Any:
     """Its identity: a bound method is created anew whenever it is read."""
-    kind = type(value)
-    if kind is types.MethodType or (
-        kind is types.BuiltinMethodType and not isinstance(value.__self__, types.ModuleType)
-    ):
+    if is_method(value):
         return id(getattr(value, "__func__", None)), value.__name__, id(value.__self__)
     return id(value)
+
+
+def is_method(value: Any) -> bool:
+    """Whether it is bound to an object."""
+    kind = type(value)
+    return kind is types.MethodType or (
+        kind is types.BuiltinMethodType and not isinstance(value.__self__, types.ModuleType)
+    )
 
 
 def is_iterator(kind: type) -> bool:

@@ -27,9 +27,9 @@ from evaluator.suites.guest.object_table import MAPPINGS, Table, contents, field
 
 MAX_DEPTH = 200
 _CONTAINER_COST = 3
-_LONG = 4000
-"""A message with more characters may have an int that JSON's reader refuses."""
 _LONG_BITS = 10_000
+_LONG_INT = re.compile(r"\d{3000}")
+"""An int that JSON's reader may refuse; or digits in a text."""
 _SCALARS = frozenset((type(None), bool, int, float, str))
 _NUMBERS = frozenset((type(None), bool, int, float))
 
@@ -62,7 +62,8 @@ class Message:
         self.side = side
         self._left = self._cap = cap
         self._bodies: list[Any] = []
-        self._careful = False
+        self._hex = False
+        """Whether long ints are written as hexadecimal texts."""
 
     def write(self, main: Sequence[object], extras: object = None) -> bytes:
         """Raises `TooLargeError`, `NotDataError`, or what the side's `lower` raises."""
@@ -71,10 +72,10 @@ class Message:
         changed = table.changed()
         try:
             text = self._text(main, changed, extras)
-            if not self._careful and (len(text) > _LONG or "NaN" in text):
+            if text is None or _LONG_INT.search(text):
                 self._take_back(first, 0)
-                self._left, self._careful = self._cap, True
-                text = self._text(main, changed, extras)
+                self._left, self._hex = self._cap, True
+                text = self._text(main, changed, extras) or ""
             if len(text) > self._cap:
                 raise TooLargeError
         except BaseException:
@@ -84,7 +85,8 @@ class Message:
         table.untold.clear()  # each side's extras have them
         return text.encode("ascii")
 
-    def _text(self, main: Sequence[object], changed: list[int], extras: object) -> str:
+    def _text(self, main: Sequence[object], changed: list[int], extras: object) -> str | None:
+        """None if JSON's writer refuses an int."""
         table = self.table
         try:
             changes = [[number, self._content(table.objects[number])] for number in changed]
@@ -95,10 +97,10 @@ class Message:
             return "".join(json_chunks((changes, lowered, bodies, extras), 0))
         except RecursionError:
             raise NotDataError("a value that is nested too deeply") from None
-        except ValueError:  # an int with too many digits for JSON's writer
-            if self._careful:
+        except ValueError:
+            if self._hex:
                 raise
-            return " " * (_LONG + 1)
+            return None
 
     def _take_back(self, first: int, bodies: int) -> None:
         """Removes the numbers since then, which are not written."""
@@ -119,7 +121,8 @@ class Message:
         """The value in a form that JSON's writer can write."""
         kind = type(value)
         if kind in _SCALARS:
-            return self._scalar(value, kind) if self._careful else value
+            is_long = self._hex and kind is int and value.bit_length() > _LONG_BITS
+            return {"i": format(value, "x")} if is_long else value
         number = self.table.numbers.get(id(value))
         if number is not None:
             return {"r": number}
@@ -140,22 +143,12 @@ class Message:
             self.table.add(value)
         return lowered
 
-    def _scalar(self, value: Any, kind: type) -> Any:
-        if kind is int and value.bit_length() > _LONG_BITS:
-            return {"i": format(value, "x")}
-        if kind is not float or value == value:  # noqa: PLR0124 - NaN equals nothing, so its identity matters
-            return value
-        if id(value) not in self.table.numbers:
-            self.table.add(value)
-            return {"n": arrays.module_of_nan(value)}
-        return {"r": self.table.numbers[id(value)]}
-
     def items(self, values: Any, depth: int) -> list[Any]:
         """The values of a sequence or set, lowered; long runs of numbers are the common case."""
         listed = values if type(values) is list else list(values)
         kinds = set(map(type, listed))
         self._left -= len(listed)
-        if (kinds <= _NUMBERS and not self._careful) or kinds == {str}:
+        if (kinds <= _NUMBERS and not self._hex) or kinds == {str}:
             return listed
         return [self.lower(value, depth) for value in listed]
 
@@ -411,12 +404,6 @@ def _read_frozenset(message: Message, nodes: Any) -> Any:
     return frozenset(items)
 
 
-def _read_nan(message: Message, module: Any) -> float:
-    made = arrays.nan_of(module)
-    message.table.add(made)
-    return made
-
-
 def _read_bytearray(message: Message, text: Any) -> Any:
     made = bytearray.fromhex(text)
     message.table.add(made)
@@ -433,7 +420,6 @@ _READERS: dict[str, Callable[[Message, Any], Any]] = {
     "B": _read_bytearray,
     "c": lambda _, parts: complex(float(parts[0]), float(parts[1])),
     "i": lambda _, text: int(text, 16),
-    "n": _read_nan,
     "C": lambda message, nodes: _filled(message, collections.Counter(), nodes),
     "O": lambda message, nodes: _filled(message, collections.OrderedDict(), nodes),
     "y": _read_defaultdict,

@@ -6,6 +6,7 @@ Arguments and results are data; objects that are not data stay here, and the tes
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import resource
 import types
@@ -205,18 +206,36 @@ class Server:
     def _proxy(self, payload: Any, message: Message) -> Any:
         """The proxy of a function, iterator or mock of the test."""
         number, what, detail = payload
-        known = self._theirs.get(number)
-        if known is not None:
-            return known
-        if what == "iterator":
-            made: Any = _iterator(self, number)
-        elif what == "mock":
-            made = shared_state.MockProxy(self.exchange.ask, number)
-        else:
-            made = _function(self, number, detail, message)
-        self._theirs[number] = made
+        made: Any = self._theirs.get(number)
+        if made is None:
+            if what == "iterator":
+                made = _iterator(self, number)
+            elif what == "mock":
+                made = shared_state.MockProxy(self.exchange.ask, number)
+            else:
+                made = _function(self, number, detail, message)
+            self._theirs[number] = made
+        if what == "method":  # Python creates a new one at each access
+            made = _Method(made, number)
         self._own.add_proxy(made, number)
         return made
+
+
+class _Method:
+    """A bound method of an object of the test: equal to another of the same, but not the same object."""
+
+    def __init__(self, function: Any, number: int) -> None:
+        functools.update_wrapper(self, function)
+        self._function, self._number = function, number
+
+    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+        return self._function(*arguments, **keywords)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Method) and other._number == self._number
+
+    def __hash__(self) -> int:
+        return hash(self._number)
 
 
 class _Unsent:

@@ -271,37 +271,6 @@ SUITES: list[Suite] = [
         """,
         ("each[0] != callback", "each[0] is not callback"),
     ),
-    check_suite("bound-methods",
-        "class Button(label) with click() and reset(), and handlers(), the list of the two methods.", "Button", """
-        button, other = candidate("ok"), candidate("ok")
-        assert button.click == button.click
-        assert button.click != other.click and button.click != button.reset
-        assert button.handlers() == [button.click, button.reset]
-        assert button.click in button.handlers() and other.click not in button.handlers()
-        assert button.click.__self__ is button
-        assert button.click.__name__ == "click"
-        click = button.click
-        assert [click(), click(), button.click()] == [1, 2, 3]
-        assert candidate.click(other) == 1
-        button.reset()
-        assert button.clicks == 0 and other.clicks == 1
-        """, """
-        class Button:
-            def __init__(self, label):
-                self.label, self.clicks = label, 0
-
-            def click(self):
-                self.clicks += 1
-                return self.clicks
-
-            def reset(self):
-                self.clicks = 0
-
-            def handlers(self):
-                return [self.click, self.reset]
-        """,
-        ("[self.click, self.reset]", "[lambda: self.click(), lambda: self.reset()]"),
-    ),
     check_suite("attributes-changed-by-the-test",
         "class User(name, tags=None) with rename(name), tag_line() and settings, a dict of dicts.", "User", """
         user = candidate("ann")

@@ -55,41 +55,6 @@ SUITES: list[Suite] = [
         """,
         ("Token(found.lastgroup, found.group())", "(found.lastgroup, found.group())"),
     ),
-    unittest_suite("enum-lookup-and-iteration", "class Color(Enum) with RED = 1, GREEN = 2, BLUE = 3.", "Color", """
-        import unittest
-        from enum import Enum
-
-        class TestColor(unittest.TestCase):
-            def test_iterate(self):
-                self.assertEqual([color.name for color in Color], ["RED", "GREEN", "BLUE"])
-                self.assertEqual([color.value for color in Color], [1, 2, 3])
-                self.assertEqual(len(Color), 3)
-                self.assertEqual(list(Color)[0], Color.RED)
-
-            def test_lookup(self):
-                self.assertIs(Color(2), Color.GREEN)
-                self.assertIs(Color["BLUE"], Color.BLUE)
-                self.assertIn(Color.RED, Color)
-                with self.assertRaises(ValueError):
-                    Color(4)
-                with self.assertRaises(KeyError):
-                    Color["PINK"]
-
-            def test_members(self):
-                self.assertTrue(issubclass(Color, Enum))
-                self.assertIsInstance(Color.RED, Color)
-                self.assertNotEqual(Color.RED, 1)
-                self.assertEqual(str(Color.RED), "Color.RED")
-                self.assertEqual(repr(Color.GREEN), "<Color.GREEN: 2>")
-        """, """
-        from enum import Enum
-
-        class Color(Enum):
-            RED = 1
-            GREEN = 2
-            BLUE = 3
-        """,
-        ("GREEN = 2\n    BLUE = 3", "BLUE = 3\n    GREEN = 2")),
     check_suite("flags",
         "class Permission(Flag): READ, WRITE, EXECUTE. def allowed(granted, wanted): is all of wanted in granted.",
         "allowed", """
@@ -152,38 +117,5 @@ SUITES: list[Suite] = [
             return counts
         """,
         ("dict.fromkeys(Suit, 0)", "dict.fromkeys((card.suit for card in cards), 0)"),
-    ),
-    unittest_suite("enum-aliases-and-members",
-        "class Status(Enum): ACTIVE = 'active', LIVE an alias of it, CLOSED = 'closed'; is_open property.", "Status",
-        """
-        import unittest
-
-        class TestStatus(unittest.TestCase):
-            def test_alias(self):
-                self.assertIs(Status.LIVE, Status.ACTIVE)
-                self.assertEqual(Status.LIVE.name, "ACTIVE")
-                self.assertEqual(list(Status), [Status.ACTIVE, Status.CLOSED])
-                self.assertEqual(list(Status.__members__), ["ACTIVE", "LIVE", "CLOSED"])
-
-            def test_open(self):
-                self.assertTrue(Status("active").is_open)
-                self.assertFalse(Status.CLOSED.is_open)
-                self.assertEqual([s.value for s in Status if s.is_open], ["active"])
-                self.assertTrue(hasattr(Status, "CLOSED"))
-                self.assertFalse(hasattr(Status, "OPEN"))
-                self.assertIs(getattr(Status, "CLOSED"), Status.CLOSED)
-        """, """
-        from enum import Enum
-
-        class Status(Enum):
-            ACTIVE = "active"
-            LIVE = "active"
-            CLOSED = "closed"
-
-            @property
-            def is_open(self):
-                return self is not Status.CLOSED
-        """,
-        ("    @property\n", ""),
     ),
 ]
