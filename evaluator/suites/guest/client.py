@@ -34,12 +34,12 @@ _UNREQUESTED = "an unrequested answer"
 _TOO_LARGE = "the values that it returned are larger than {} MiB"
 
 
-class Completion:
+class Completion(Exchange):
     """The completion as the test sees it: sends requests to it, and answers requests from it."""
 
     def __init__(self, connection: int, order: dict[str, Any], namespace: dict[str, Any]) -> None:
+        super().__init__()
         self._parent = connection
-        self._write, self._read = os.write, os.read
         self._namespace = namespace
         self._uses = frozenset(order["uses"])
         self._class_names: list[str] = order["classes"]
@@ -49,24 +49,21 @@ class Completion:
         self._for_next = False
         """Whether an item of an iterator is requested: else a `StopIteration` could end another loop of the test."""
         self.quiet = False
+        """No requests are sent while values are shown."""
         self.operations = operations.Operations(
             only_data=self._uses.isdisjoint(_SHARED_ROUGHLY) and not _NAN.search(order["test"])
         )
-        self.classes: dict[str, type] = {}
-        self.exchange = Exchange(self, self._send, self._receive)
-        self.announced: set[int] = set()
-        self._own = named_values.Numbers()
-        """The test's objects that the completion knows by number."""
-        self._theirs: dict[int, Any] = {}
-        """Proxies of the completion's objects."""
         self._shared = shared_state.State(self._uses)
         self._closes: list[int] = []
         self._like: dict[type, Any] = {}
         self._streams = sys.stdout, sys.stderr
         self._captured = _NOT_CAPTURED
         self.made: set[int] = set()
+        """Objects that the test itself has constructed, by `id`: they are under test, and not answers."""
         self.returned: set[int] = set()
+        """Known objects that were in a later answer."""
         self.tested: set[int] = set()
+        """Functions and classes that the test got by name."""
         self.requests = 0
         """How many requests the completion got, except those for its names."""
         self.case_requests = 0
@@ -117,10 +114,10 @@ class Completion:
         self._for_next = request[2:3] == ("__next__",) or type(request[1]) is proxies.Handle
         if self.requests > _MOST_CALLS:
             self._stop(b"O", f"more than {_MOST_CALLS:,} calls between the test and the completion")
-        if self.exchange.depth >= _MOST_DEPTH:
+        if self.depth >= _MOST_DEPTH:
             self._stop(b"T", f"calls between the completion and the test are nested deeper than {_MOST_DEPTH}")
         try:
-            return self.exchange.ask(*request)
+            return self.request(*request)
         except BadMessageError as error:
             self._stop(b"B", str(error))
         except TooLargeError:
@@ -241,7 +238,7 @@ class Completion:
         if self._closes:
             extras["c"] = self._closes[:]
             self._closes.clear()
-        dropped = self.exchange.table.drop_unheld()
+        dropped = self.table.drop_unheld()
         if dropped:
             extras["d"] = dropped
         return extras or None
@@ -259,7 +256,7 @@ class Completion:
 
     def _drop(self, numbers: Any) -> None:
         """The completion's process has none of these objects any more."""
-        table = self.exchange.table
+        table = self.table
         if type(numbers) is not list or not all(type(number) is int for number in numbers):
             raise BadMessageError("objects without numbers")
         if len(set(numbers)) != len(numbers) or not table.objects.keys() >= set(numbers):
@@ -315,10 +312,6 @@ class Completion:
         return self.classes.get(name) is kind
 
     def build(self, tag: str, payload: Any, message: Message) -> Any:
-        if tag == "H":
-            return self._own.get(payload)
-        if tag == "h":
-            return self._proxy(payload, message)
         if tag == "e":
             return self._exception(payload, message)
         if tag == "l":
@@ -329,7 +322,7 @@ class Completion:
                 self.give_up(GaveUp.ANSWERS.format(str(what)[:200]))
             self.operations.refuse()
             return proxies.NoData(str(what))
-        built = named_values.build_named(tag, payload, message, self.classes)
+        built = super().build(tag, payload, message)
         if tag == "N":
             self.operations.lost_class = True
             self._doubt_held(built, built)

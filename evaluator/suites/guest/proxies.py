@@ -1,44 +1,21 @@
 """Proxies, in the test's process, of the completion's functions, classes and objects: they send a request when used.
 
-No answer of the completion decides a comparison with the test's data, unless the grade says so (`Client.unsure`). An
-object of a class that neither prompt nor test mentions equals no data and can't be added; its code is not called.
+No answer of the completion decides a comparison with the test's data, unless the grade says so
+(`Completion.unsure`). An object of a class that neither prompt nor test mentions equals no data and can't be added; its
+code is not called.
 """
 
 from __future__ import annotations
 
 import abc
 import types
-from collections.abc import Sequence
-from typing import Any, NoReturn, Protocol
+from typing import Any
 
 from evaluator.suites.guest.errors import Doubt, GaveUp
 from evaluator.suites.guest.operations import SPECIAL, refused
 
-
-class Operations(Protocol):
-    def refuse(self) -> None: ...
-
-
-class Client(Protocol):
-    """The test's side of the connection, as its proxies need it."""
-
-    mentioned: frozenset[str]
-    quiet: bool
-    """No requests are sent while values are shown."""
-    returned: set[int]
-    """Known objects that were in a later answer, by `id`."""
-    tested: set[int]
-    """Functions and classes that the test got by name, by `id`."""
-    made: set[int]
-    """Objects that the test itself has constructed, by `id`: they are under test, and not answers."""
-
-    @property
-    def operations(self) -> Operations: ...
-    def ask(self, *request: Any) -> Any: ...
-    def call(self, target: object, name: str | None, arguments: Sequence[Any], keywords: dict[str, Any]) -> Any: ...
-    def not_compared(self, other: object, *, decides: bool) -> None: ...
-    def unsure(self, reason: str) -> None: ...
-    def give_up(self, reason: str) -> NoReturn: ...
+Client = Any
+"""A `client.Completion`."""
 
 
 class Handle:

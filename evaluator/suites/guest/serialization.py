@@ -18,7 +18,7 @@ import json
 import pathlib
 import re
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 from evaluator.sandbox.guest.channel import json_chunks
 from evaluator.suites.guest import arrays
@@ -36,28 +36,11 @@ _NUMBERS = frozenset((type(None), bool, int, float))
 _scanned = json.JSONDecoder().scan_once  # type: ignore[attr-defined]
 
 
-class Side(Protocol):
-    """What each side does in its own way: values that are not data."""
-
-    announced: set[int]
-    """Numbers of classes whose details the other side has."""
-    classes: dict[str, type]
-    """The dataset's own classes by name; their instances cross as their fields."""
-
-    def lower(self, value: object, kind: type, message: Message) -> object: ...
-    def build(self, tag: str, payload: Any, message: Message) -> object: ...
-    def filled(self, value: object) -> None:
-        """An object of the dataset's class has received its fields."""
-
-    def copied(self) -> None:
-        """A value crosses as a copy, which later changes don't reach."""
-
-
 class Message:
     """One message: written by `write`, or read by `read`. Numbers its objects as the other side does."""
 
-    def __init__(self, table: Table, side: Side, cap: int) -> None:
-        """`cap`: the most characters."""
+    def __init__(self, table: Table, side: Any, cap: int) -> None:
+        """`side`: an `exchange.Exchange`, which handles what is not data. `cap`: the most characters."""
         self.table = table
         self.side = side
         self._left = self._cap = cap

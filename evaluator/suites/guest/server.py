@@ -9,7 +9,6 @@ import contextlib
 import functools
 import os
 import resource
-import types
 from types import CodeType
 from typing import Any, NoReturn
 
@@ -52,23 +51,17 @@ def _import_as_test(imports: list[str], namespace: dict[str, Any]) -> None:
             exec(source, namespace)  # noqa: S102
 
 
-class Server:
+class Server(Exchange):
     """The completion's side of the connection."""
 
     def __init__(self, connection: int, namespace: dict[str, Any], order: dict[str, Any]) -> None:
+        super().__init__()
         self._connection = connection
         self._namespace = namespace
-        self._write, self._read = os.write, os.read
         self._mentioned = frozenset(order["mentioned"])
         self._class_names = frozenset(order["classes"])
         self.classes = {name: kind for name in order["classes"] if isinstance(kind := namespace.get(name), type)}
-        self.exchange = Exchange(self, self._send, self._receive)
-        self.exchange.turn.acquire()  # until a request comes, and from its answer on
-        self.announced: set[int] = set()
-        self._own = named_values.Numbers()
-        """The completion's objects that the test knows by number."""
-        self._theirs: dict[int, Any] = {}
-        """Proxies of the test's objects."""
+        self.turn.acquire()  # until a request comes, and from its answer on
         self._mocks = shared_state.Replacements()
         self._output_from: list[int | None] = [None, None]
         """How much of 1 and 2 has been reported to the test; None if it does not need them."""
@@ -77,7 +70,7 @@ class Server:
     def answer(self) -> None:
         """Waits for a request and answers it. Raises `ClosedError`."""
         _, payload = channel.receive_alone(self._connection, self._read)
-        self.exchange.answer(payload, holds_turn=True)
+        self.respond(payload, holds_turn=True)
 
     def _receive(self) -> tuple[bytes, bytes]:
         try:
@@ -109,7 +102,7 @@ class Server:
         raise error
 
     def incoming(self, extras: Any) -> None:
-        self.exchange.table.drop(extras.get("d", []))
+        self.table.drop(extras.get("d", []))
         for number in extras.get("c", ()):
             iterator = self._own.get(number)
             if hasattr(iterator, "close"):
@@ -126,7 +119,7 @@ class Server:
             output = [self._output_of(number) for number in (1, 2)]
             if any(output):
                 extras["o"] = output
-        dropped = self.exchange.table.drop_unheld()
+        dropped = self.table.drop_unheld()
         if dropped:
             extras["d"] = dropped
         return extras or None
@@ -169,10 +162,9 @@ class Server:
             return {"H": number}
         if kind is _Unsent:
             return {"o": [value.what[:300], value.own]}
-        if not (issubclass(kind, tuple) and _has_methods(kind) and self._is_mentioned(kind)):
-            lowered = named_values.lower_named(value, kind, message, self._is_dataset_class)
-            if lowered is not None:
-                return lowered
+        lowered = named_values.lower_named(value, kind, message, self._is_dataset_class)
+        if lowered is not None:
+            return lowered
         if issubclass(kind, BaseException):
             number = self._own.number(value) if kind.__module__ in OWN_MODULES else None
             return {"e": [number, named_values.lower_exception(value, message)]}
@@ -189,19 +181,12 @@ class Server:
         return any(one.__name__ in self._mentioned and one.__module__ in OWN_MODULES for one in kind.__mro__)
 
     def build(self, tag: str, payload: Any, message: Message) -> Any:
-        if tag == "H":
-            return self._own.get(payload)
-        if tag == "h":
-            return self._proxy(payload, message)
-        if tag == "e":
-            number, parts = payload
-            error = named_values.build_exception(parts, message)
-            self._own.add_proxy(error, number)
-            return error
-        return named_values.build_named(tag, payload, message, self.classes)
-
-    def filled(self, value: object) -> None: ...
-    def copied(self) -> None: ...
+        if tag != "e":
+            return super().build(tag, payload, message)
+        number, parts = payload
+        error = named_values.build_exception(parts, message)
+        self._own.add_proxy(error, number)
+        return error
 
     def _proxy(self, payload: Any, message: Message) -> Any:
         """The proxy of a function, iterator or mock of the test."""
@@ -211,7 +196,7 @@ class Server:
             if what == "iterator":
                 made = _iterator(self, number)
             elif what == "mock":
-                made = shared_state.MockProxy(self.exchange.ask, number)
+                made = shared_state.MockProxy(self.request, number)
             else:
                 made = _function(self, number, detail, message)
             self._theirs[number] = made
@@ -256,18 +241,12 @@ def _overrides(kind: type) -> bool:
     )
 
 
-def _has_methods(kind: type) -> bool:
-    """Whether a tuple class has public methods or properties of its own."""
-    own = type.__dict__["__dict__"].__get__(kind).items()
-    return any(isinstance(value, types.FunctionType | property) and not name.startswith("_") for name, value in own)
-
-
 def _function(server: Server, number: int, detail: Any, message: Message) -> Any:
     name, text, *nodes = detail
     parameters, annotations = map(message.build, nodes)
 
     def function(*arguments: Any, **keywords: Any) -> Any:
-        return server.exchange.ask("c", number, arguments, *[part for pair in keywords.items() for part in pair])
+        return server.request("c", number, arguments, *[part for pair in keywords.items() for part in pair])
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = text or None
@@ -279,7 +258,7 @@ def _function(server: Server, number: int, detail: Any, message: Message) -> Any
 
 def _iterator(server: Server, number: int) -> Any:
     while True:
-        has_item, value = server.exchange.ask("n", number)
+        has_item, value = server.request("n", number)
         if not has_item:
             return value
         yield value
