@@ -93,8 +93,7 @@ def refused(name: str) -> Callable[..., Any]:
     """A special method that can't be used from another process."""
 
     def refuse(self: Any, *_: object) -> Any:
-        owner: Any = self if isinstance(self, type) else type(self)
-        owner._client.give_up(GaveUp.USES.format(name))
+        self._client.give_up(GaveUp.USES.format(name))
 
     return refuse
 
