@@ -38,7 +38,8 @@ VALUES = [
             __eq__ = __ne__ = lambda self, other: True
             __float__ = lambda self: float('nan')
         def f(text): return Nan()
-        """),
+        """,
+        objects=True),
     Row("hashed-by-its-own-code", check_task("""
             found = candidate(2)
             assert [key.n for key in found] == [2] and len({*found, *found}) == 1
