@@ -153,7 +153,8 @@ def test_a_refused_link_to_a_file_of_the_test_is_neither_a_pass_nor_a_failure(gr
 @pytest.mark.parametrize(
     ("test", "data"),
     [
-        ("class T(unittest.TestCase):\n    size = len(ITEMS)\n    def test(self): self.assertEqual(self.size, 2)", "[1, 2]"),
+        ("class T(unittest.TestCase):\n    size = len(ITEMS)\n    def test(self): self.assertEqual(self.size, 2)",
+         "[1, 2]"),
         ("class T(unittest.TestCase):\n    def test(self):\n        with self.assertRaises(\n            ITEMS\n"
         "        ):\n            f(1)", "ZeroDivisionError"),
     ],

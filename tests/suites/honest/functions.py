@@ -107,36 +107,4 @@ SUITES: list[Suite] = [
         """,
         ("key=key, reverse=reverse", "reverse=reverse"),
     ),
-    check_suite("class-based-decorator",
-        "class Limited(function), a decorator: at most max_calls (2, a class attribute) calls, then a RuntimeError.",
-        "Limited", """
-        @candidate
-        def square(x):
-            return x * x
-        assert square(3) == 9 and square.calls == 1
-        assert square(x=4) == 16
-        try:
-            square(5)
-            assert False
-        except RuntimeError as error:
-            assert str(error) == "square was called 2 times already"
-        assert isinstance(square, candidate) and square.function(7) == 49
-        assert candidate.max_calls == 2
-        square.calls = 0
-        assert square(5) == 25
-        """, """
-        class Limited:
-            max_calls = 2
-
-            def __init__(self, function):
-                self.function, self.calls = function, 0
-
-            def __call__(self, *args, **kwargs):
-                if self.calls >= self.max_calls:
-                    raise RuntimeError(f"{self.function.__name__} was called {self.calls} times already")
-                self.calls += 1
-                return self.function(*args, **kwargs)
-        """,
-        (">= self.max_calls", "> self.max_calls"),
-    ),
 ]
