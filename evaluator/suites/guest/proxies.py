@@ -56,10 +56,10 @@ class Classes(type):
         return attribute(cls._client, cls, name)
 
     def __setattr__(cls, name: str, value: object) -> None:
-        cls._client.give_up(GaveUp.SETS_ON_CLASS)
+        cls._client.give_up(GaveUp.SETS)
 
     def __delattr__(cls, name: str) -> None:
-        cls._client.give_up(GaveUp.DELETES_ON_CLASS)
+        cls._client.give_up(GaveUp.SETS)
 
     def __bool__(cls) -> bool:
         return True
@@ -272,7 +272,7 @@ class Function:
         return self if instance is None else types.MethodType(self, instance)
 
     def __setattr__(self, name: str, value: object) -> None:
-        self._client.give_up(GaveUp.SETS_ON_FUNCTION)
+        self._client.give_up(GaveUp.SETS)
 
     @property  # type: ignore[misc]
     def __class__(self) -> Any:

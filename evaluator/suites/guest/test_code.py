@@ -77,9 +77,9 @@ def finished(function: Callable[[], Any]) -> object:
     return result
 
 
-def _code(tree: ast.Module, flags: int = 0) -> CodeType:
+def _code(tree: ast.Module) -> CodeType:
     # optimize=0: keeps asserts whatever options this interpreter was started with
-    code: CodeType = compile(tree, FILE, "exec", flags, dont_inherit=True, optimize=0)
+    code: CodeType = compile(tree, FILE, "exec", dont_inherit=True, optimize=0)
     return code
 
 
@@ -99,11 +99,6 @@ def _of_function(tree: Any, spans: Any, rewriter: Rewriter) -> tuple[str, CodeTy
 def _of_module(tree: ast.Module, spans: Any, rewriter: Rewriter) -> tuple[str, CodeType, Any]:
     """The module's own statements: for each case the code that prepares it and the code that judges."""
     future = [node for node in tree.body if isinstance(node, ast.ImportFrom) and node.module == "__future__"]
-    flags = 0
-    for alias in (alias for node in future for alias in node.names):
-        import __future__  # rarely needed
-
-        flags |= getattr(__future__, alias.name).compiler_flag
     pieces = []
     for first, last, judges in spans:
         whole = (first, last) == _WHOLE
@@ -111,9 +106,8 @@ def _of_module(tree: ast.Module, spans: Any, rewriter: Rewriter) -> tuple[str, C
         bodies = tree.body[first:end], tree.body if whole else tree.body[end : last + 1]
         for body in bodies:
             rewriter.rewrite(body)
-        pieces.append([_code(ast.Module(body=body, type_ignores=[]), flags) if body else None for body in bodies])
-    nothing = ast.Module(body=[], type_ignores=[])
-    return "module", _code(nothing), pieces
+        pieces.append([_code(ast.Module([*future, *body], [])) if body else None for body in bodies])
+    return "module", _code(ast.Module([], [])), pieces
 
 
 def _of_pieces(pieces: list[list[CodeType | None]], namespace: dict[str, Any], cases: Cases) -> Iterator[None]:

@@ -135,17 +135,13 @@ def _can_be_called(node: ast.stmt) -> bool:
 
 def _refuse_judging_outside(reading: Reading, tests: Sequence[ast.stmt]) -> None:
     """Refuses statements outside the tests that may decide the grade."""
-    judging = Judging(reading)
     starts = _starts_of_suites(reading)
     for node in reading.module.body:
         if isinstance(node, ast.FunctionDef) and node.name == "load_tests":
             raise Refusal.LOAD_TESTS.error(line=node.lineno)
         if isinstance(node, ast.ClassDef) and node not in tests and _is_of_pytest(node):
             raise Refusal.NO_TEST_CASE.error(node.name, line=node.lineno)
-        if is_start(node) or node in starts or not judging.judges(node):
-            continue
-        if judging.uses_completion(node):
-            raise Refusal.OUTSIDE_TESTS.error(line=node.lineno)
+    Judging(reading).refuse_outside((node for node in reading.module.body if node not in starts), Refusal.OUTSIDE_TESTS)
 
 
 def _is_of_pytest(node: ast.ClassDef) -> bool:

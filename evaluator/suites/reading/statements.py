@@ -71,6 +71,12 @@ class Judging:
         """Whether that happens when the statement runs, not only in what it defines."""
         return any(isinstance(part, ast.Name) and part.id in self._reading.in_touch for part in walk(node, DEFINITIONS))
 
+    def refuse_outside(self, nodes: Iterable[ast.stmt], refusal: Refusal) -> None:
+        """Refuses statements outside the tests that may decide the grade."""
+        for node in nodes:
+            if not is_start(node) and self.judges(node) and self.uses_completion(node):
+                raise refusal.error(line=node.lineno)
+
 
 def _asserts(node: ast.AST) -> bool:
     match node:
@@ -90,8 +96,10 @@ def statements_of(reading: Reading) -> SuiteCases:
         body = [node for node in reading.module.body if not is_start(node)]
     else:
         _refuse_arguments(check)
-        _refuse_judging_outside(reading, check, judging)
         form, removed, body = "statements", _calls_of_check(reading), check.body
+        callers = reading.flow.reaching({"check"})
+        others = [one for one in reading.module.body if one is not check and callers.isdisjoint(reading.reads(one))]
+        judging.refuse_outside(others, Refusal.OUTSIDE_CHECK)
     if not any(map(judging.runs_completion, body)):
         raise Refusal.NEVER_CALLS.error()
     is_odd = check is not None and (isinstance(check, ast.AsyncFunctionDef) or check.decorator_list)
@@ -116,16 +124,6 @@ def _refuse_arguments(check: Check) -> None:
     required = len(arguments.posonlyargs) + len(arguments.args) - len(arguments.defaults)
     if required > 1 or None in arguments.kw_defaults:
         raise Refusal.ARGUMENTS.error(line=check.lineno)
-
-
-def _refuse_judging_outside(reading: Reading, check: Check, judging: Judging) -> None:
-    """Refuses statements outside `check` that may decide the grade."""
-    callers = reading.flow.reaching({"check"})
-    for node in reading.module.body:
-        if node is check or is_start(node) or not callers.isdisjoint(reading.reads(node)):
-            continue
-        if judging.judges(node) and judging.uses_completion(node):
-            raise Refusal.OUTSIDE_CHECK.error(line=node.lineno)
 
 
 def _calls_of_check(reading: Reading) -> list[ast.stmt]:
