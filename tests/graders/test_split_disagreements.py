@@ -29,7 +29,6 @@ def test_disagreement_is_unknown_and_both_outcomes_are_kept(graded: Graded) -> N
     assert found is not None
     assert (found.apart, found.plain) == (Verdict.WRONG_ANSWER, Verdict.PASSED)
     assert [case.plain for case in found.cases] == [Verdict.PASSED] * len(found.cases) != []
-    assert "Point" in found.last_operation or "f" in found.last_operation
     assert [case.verdict for case in grade.cases].count(Verdict.UNKNOWN) == len(found.cases)
 
 

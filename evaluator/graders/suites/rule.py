@@ -161,9 +161,7 @@ def _of_both(task: Task, plan: SuitePlan, code: str, limits: Limits, bench: Benc
         return SuiteGrade(_agreed(shared.cases, differing), shared.notes)
     if reason := _one_process_reason(task, plan, limits, bench, apart):
         return SuiteGrade(shared.cases, shared.notes, reason)
-    disagreement = Disagreement(
-        apart=apart.verdict, plain=Verdict.PASSED, cases=tuple(differing), last_operation=apart.last_operation
-    )
+    disagreement = Disagreement(apart=apart.verdict, plain=Verdict.PASSED, cases=tuple(differing))
     reason = _disagrees(apart.verdict)
     match bench.options.disagreement:
         case "keep":

@@ -30,8 +30,6 @@ class SuiteRun:
     """Why a pass is not verified; None if it is."""
     final: bool = False
     """Whether a failure is final: plain data decided it, or a run in one process would end in the same way."""
-    last_operation: str = ""
-    """The test's last operation on an object of the completion's, in the first test case that did not pass."""
     left_s: float = 0.0
     """What is left of `limits.total_s`, which all runs of a completion share."""
 
@@ -240,7 +238,6 @@ class SeparateProcessRun(_Suite):
 
     _process: SuiteProcess | None = None
     _final = True
-    _last_operation = ""
     _over = False
     """Whether the remaining test cases can't run."""
 
@@ -272,14 +269,13 @@ class SeparateProcessRun(_Suite):
         if result.passed and not any(self.executed):
             result.unsure = result.unsure or "the test ended without executing an assert"
         result.final = self._final or any(case.verdict is Verdict.REJECTED for case in result.cases)
-        result.last_operation = self._last_operation
         return result
 
     def _doubt(self, outcome: Outcome, case_run: _CaseRun) -> None:
         """Notes if this test case might pass in one process."""
         used_up = outcome.status is Status.TIME and outcome.cpu_s >= self._limits.cpu_s
         if self._final and not used_up and isinstance(case_run, SuiteCase) and not case_run.final:
-            self._final, self._last_operation = False, case_run.last_operation
+            self._final = False
 
     def _decide(self, report: CaseReport | None, result: CaseResult) -> None:
         """Notes if the test cases after this one can't run."""

@@ -152,8 +152,7 @@ class Completion(Exchange):
 
     def _stop(self, kind: bytes, text: str) -> NoReturn:
         """The last message to the parent."""
-        done = self.operations
-        message = {"text": _shown(text), "final": done.final, "last": _shown(done.last)}
+        message = {"text": _shown(text), "final": self.operations.final}
         channel.send(self._parent, kind, channel.as_json(message), self._write)
         os._exit(0)
 

@@ -18,7 +18,6 @@ from evaluator.suites.guest.errors import Doubt, GaveUp
 _READS = frozenset("ln")
 """Requests for names, and for items of an iterator."""
 _SHOWING = frozenset(("__repr__", "__str__", "__hash__"))
-_VERBS = {"a": "reads", "s": "sets", "d": "deletes"}
 
 
 class Operations:
@@ -29,12 +28,10 @@ class Operations:
         self._refused = False
         self.lost_class = False
         """Whether an answer crossed as its base class's value, without its class's methods."""
-        self._last: tuple[Any, ...] = ()
 
     def note(self, request: tuple[Any, ...]) -> None:
         """Notes a request: its kind, object and name, without arguments."""
-        self._last = request[:3]
-        self.only_data = self.only_data and not _is_doubtful(*self._last)
+        self.only_data = self.only_data and not _is_doubtful(*request[:3])
 
     def begin(self) -> None:
         """Before each test case."""
@@ -55,17 +52,6 @@ class Operations:
         if missed and self.lost_class and result["type"] in ("AttributeError", "TypeError"):
             self.only_data = False
 
-    @property
-    def last(self) -> str:
-        """The last operation, as text."""
-        if not self._last or self._last[0] in _READS or self._last[0] in "pr":
-            return ""
-        what, target, *name = self._last
-        of = _name_of(target)
-        if name and isinstance(name[0], str):
-            of += f".{name[0]}"
-        return f"the test {_VERBS.get(what, 'calls')} {of}"
-
 
 def _is_doubtful(what: str, target: Any = None, name: Any = None) -> bool:
     if what in _READS:
@@ -77,13 +63,6 @@ def _is_doubtful(what: str, target: Any = None, name: Any = None) -> bool:
     kind: Any = type(target)  # only the completion's own: it was free to answer with something else
     own = "_mentioned" in vars(kind) and not (kind._mentioned or kind._library)
     return what != "c" or not own
-
-
-def _name_of(target: Any) -> str:
-    kind = target if isinstance(target, type) else type(target)
-    if "_client" not in vars(kind) and "__name__" in getattr(target, "__dict__", ()):  # a function
-        return str(target.__dict__["__name__"])
-    return str(type.__dict__["__name__"].__get__(kind))
 
 
 # Special methods

@@ -84,7 +84,6 @@ class _Cases:
         report = {
             **result,
             "final": completion.operations.final,
-            "last": "" if result["status"] == "passed" else completion.operations.last,
             "requests": completion.requests,
             "case_requests": completion.case_requests,
             "memory_kib": completion.memory_kib,

@@ -69,8 +69,6 @@ class CaseReport(msgspec.Struct, kw_only=True):
     """Of the completion's process, as reported by it."""
     final: bool = True
     """Whether a failure stands, because plain data decided it."""
-    last: str = ""
-    """The test's last operation on one of the completion's objects."""
     unsure: list[str] = []
     subclasses: list[str] = []
 
@@ -80,7 +78,6 @@ class LastMessage(msgspec.Struct):
 
     text: str
     final: bool
-    last: str
 
 
 def message_in(payload: bytes, kind: type[_Message]) -> _Message:

@@ -218,11 +218,6 @@ class SuiteCase:
         message = self.report or self._received()
         return message is not None and message.final
 
-    @property
-    def last_operation(self) -> str:
-        message = self.report or self._received()
-        return message.last if message is not None else ""
-
     def _received(self) -> LastMessage | None:
         if self._message is None and self._may_come:
             self._may_come = False
@@ -254,7 +249,7 @@ class SuiteCase:
             self._read(kind, payload, completion, outcome)
 
     def _end(self, status: Status, message: str, outcome: Outcome) -> None:
-        self._message = LastMessage("", final=False, last="")
+        self._message = LastMessage("", final=False)
         outcome.status, outcome.message = status, f"in the test's own code: {message}"
 
     def _read(self, kind: bytes, payload: bytes, completion: Child, outcome: Outcome) -> None:
