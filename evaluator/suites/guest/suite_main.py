@@ -12,10 +12,10 @@ from typing import Any
 
 from evaluator.sandbox.guest import channel, encode, leftovers, places
 from evaluator.sandbox.guest.loading import STREAMS
-from evaluator.suites.guest import asserts, test_code
+from evaluator.suites.guest import asserts
 from evaluator.suites.guest.client import Completion
 from evaluator.suites.guest.errors import Doubt
-from evaluator.suites.guest.runner import Runner
+from evaluator.suites.guest.runner import Compiled, Runner, compile_test
 
 _SHOWN = 64 * 1024
 _RECURSION = 20_000
@@ -115,13 +115,13 @@ class _Cases:
         completion.know_classes()
         self._runner = runner
 
-    def _code(self) -> tuple[list[CodeType], test_code.Compiled]:
+    def _code(self) -> tuple[list[CodeType], Compiled]:
         """The code before the test, and the test: compiled here, unless an earlier process has done it."""
         order = self._order
         if order["code"]:
             return marshal.loads(order["code"])  # type: ignore[no-any-return] # noqa: S302 - from the parent
         before = [_compiled(order, name) for name in ("preamble", "definitions") if order[name]]
-        made = before, test_code.compiled(order)
+        made = before, compile_test(order)
         code = _marshalled(made)
         if len(code) <= _MOST_CODE:  # no message of the completion has been read so far
             channel.send(self._connection, b"C", code)
