@@ -31,7 +31,7 @@ _COMPARE: dict[str, Callable[[Any, Any], Any]] = {
 _TWO_SIDED = frozenset("allclose isclose array_equal array_equiv isinstance issubclass".split())
 """Functions that compare their first two arguments, besides those whose names begin with `assert`."""
 _ONE_SIDED = frozenset("assertFalse assertIsNone assertIsNotNone".split())
-_NO_SIDES = ("assert_any_call", "assert_called", "assert_has_calls", "assert_not_called")
+_NO_SIDES = ("assert_any_", "assert_awaited", "assert_called", "assert_has_", "assert_not_")
 """How the names of a mock's asserts begin."""
 _RAISING = frozenset("raises warns assertRaises assertRaisesRegex assertWarns assertWarnsRegex".split())
 _NOTHING_RAISED = ("not raised", "did not raise", "not triggered", "did not warn")

@@ -54,7 +54,6 @@ class Completion(Exchange):
             only_data=self._uses.isdisjoint(_SHARED_ROUGHLY) and not _NAN.search(order["test"])
         )
         self._shared = shared_state.State(self._uses)
-        self._closes: list[int] = []
         self._like: dict[type, Any] = {}
         self._streams = sys.stdout, sys.stderr
         self._captured = _NOT_CAPTURED
@@ -234,9 +233,6 @@ class Completion(Exchange):
         if captured != self._captured or captured != _NOT_CAPTURED:
             extras["o"] = self._captured = captured
         extras |= self._shared.changes()
-        if self._closes:
-            extras["c"] = self._closes[:]
-            self._closes.clear()
         dropped = self.table.drop_unheld()
         if dropped:
             extras["d"] = dropped
@@ -374,7 +370,7 @@ class Completion(Exchange):
         if len(self._theirs) > _MOST_PROXIES:
             raise BadMessageError("too many objects")
         if what == "iterator":
-            made: Any = (proxies.Generator if detail else proxies.Iterator)(self, number, self._closes)
+            made: Any = (proxies.Generator if detail else proxies.Iterator)(self, number)
         else:
             made = {"class": self._class, "function": self._function, "object": self._object}[what](detail, message)
         self._theirs[number] = made

@@ -299,12 +299,12 @@ class NoData:
 
 
 class Iterator:
-    """Pulls one item at a time. If it is dropped before its end, the next request closes it on the other side."""
+    """Pulls one item at a time."""
 
-    __slots__ = ("_client", "_closes", "_finished", "_number")
+    __slots__ = ("_client", "_finished", "_number")
 
-    def __init__(self, client: Client, number: int, closes: list[int]) -> None:
-        self._client, self._number, self._closes = client, number, closes
+    def __init__(self, client: Client, number: int) -> None:
+        self._client, self._number = client, number
         self._finished = False
 
     def __iter__(self) -> Any:
@@ -322,10 +322,6 @@ class Iterator:
         answer = self._client.ask(what, Handle(self._number), *more)
         self._finished = False
         return answer
-
-    def __del__(self) -> None:
-        if not self._finished:
-            self._closes.append(self._number)
 
 
 class Generator(Iterator):

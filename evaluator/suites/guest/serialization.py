@@ -277,7 +277,8 @@ def _has_own_hash(value: Any) -> bool:
         return all(map(_has_own_hash, value))
     if kind in _SCALARS or is_data(kind) or kind.__hash__ is object.__hash__:  # type: ignore[comparison-overlap]
         return True
-    return "__hash__" not in getattr(kind, "_special", ("__hash__",))  # a proxy's
+    special = [vars(one)["_special"] for one in kind.__mro__ if "_special" in vars(one)]  # a proxy's
+    return special != [] and not any("__hash__" in names for names in special)
 
 
 _VIEWS: dict[str, Callable[[dict[Any, Any]], Any]] = {"keys": dict.keys, "values": dict.values, "items": dict.items}

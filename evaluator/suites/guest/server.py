@@ -103,10 +103,6 @@ class Server(Exchange):
 
     def incoming(self, extras: Any) -> None:
         self.table.drop(extras.get("d", []))
-        for number in extras.get("c", ()):
-            iterator = self._own.get(number)
-            if hasattr(iterator, "close"):
-                iterator.close()
         shared_state.apply(extras)
         if "o" in extras:
             flush(*loading.STREAMS[1:])
