@@ -110,7 +110,7 @@ class Completion(Exchange):
             self.requests += 1
             self.case_requests += 1
         self.operations.note(request)
-        self._for_next = request[2:3] == ("__next__",) or type(request[1]) is proxies.Handle
+        self._for_next = request[2:3] == ("__next__",) or isinstance(request[1], proxies.Iterator)
         if self.requests > _MOST_CALLS:
             self._stop(b"O", f"more than {_MOST_CALLS:,} calls between the test and the completion")
         if self.depth >= _MOST_DEPTH:
@@ -280,8 +280,6 @@ class Completion(Exchange):
         return shared_state.answer_for(what, target, *parts)
 
     def lower(self, value: Any, kind: type, message: Message) -> Any:
-        if kind is proxies.Handle:
-            return {"H": value.number}
         if kind is proxies.Method:
             raise NotDataError(f"a method of the completion's, {value.__name__}")
         number = self._own.number_of_proxy(value)
@@ -370,7 +368,7 @@ class Completion(Exchange):
         if len(self._theirs) > _MOST_PROXIES:
             raise BadMessageError("too many objects")
         if what == "iterator":
-            made: Any = (proxies.Generator if detail else proxies.Iterator)(self, number)
+            made: Any = (proxies.Generator if detail else proxies.Iterator)(self)
         else:
             made = {"class": self._class, "function": self._function, "object": self._object}[what](detail, message)
         self._theirs[number] = made

@@ -18,15 +18,6 @@ Client = Any
 """A `client.Completion`."""
 
 
-class Handle:
-    """An object of the completion by its number."""
-
-    __slots__ = ("number",)
-
-    def __init__(self, number: int) -> None:
-        self.number = number
-
-
 class Classes(type):
     """The metaclass of classes' proxies: calling one creates an object on the other side."""
 
@@ -301,10 +292,10 @@ class NoData:
 class Iterator:
     """Pulls one item at a time."""
 
-    __slots__ = ("_client", "_finished", "_number")
+    __slots__ = ("_client", "_finished")
 
-    def __init__(self, client: Client, number: int) -> None:
-        self._client, self._number = client, number
+    def __init__(self, client: Client) -> None:
+        self._client = client
         self._finished = False
 
     def __iter__(self) -> Any:
@@ -319,7 +310,7 @@ class Iterator:
 
     def _ask(self, what: str, *more: Any) -> Any:
         self._finished = True  # also if `ask` raises
-        answer = self._client.ask(what, Handle(self._number), *more)
+        answer = self._client.ask(what, self, *more)
         self._finished = False
         return answer
 
