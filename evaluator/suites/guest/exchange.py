@@ -59,7 +59,7 @@ class Exchange:
         self._write, self._read = os.write, os.read
         self.table = Table()
         self.depth = 0
-        self.turn = Turn()
+        self.turn: Turn | threading.RLock = threading.RLock()
         """Held from a request to its answer, and while waiting for one: a completion's threads ask, too."""
         self.announced: set[int] = set()
         self.classes: dict[str, type] = {}

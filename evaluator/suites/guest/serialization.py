@@ -237,7 +237,7 @@ _Writer = Callable[[Message, Any, int], Any]
 
 def _numbered(tag: str, parts: _Writer) -> _Writer:
     def write(message: Message, value: Any, depth: int) -> Any:
-        message.table.add(_hashing(value) if isinstance(value, dict | set) else value)
+        message.table.add(_hashing(value) if isinstance(value, _KEYED) else value)
         return {tag: parts(message, value, depth)}
 
     return write
@@ -256,6 +256,7 @@ def _immutable(tag: str) -> _Writer:
     return lambda message, value, depth: {tag: message.items(value, depth)}
 
 
+_KEYED = (dict, set)
 _HASHED = "a set or dict of objects with a hash of their own"
 
 

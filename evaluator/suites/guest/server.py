@@ -17,7 +17,7 @@ from evaluator.sandbox.guest.encode import OWN_MODULES
 from evaluator.sandbox.guest.loading import flush
 from evaluator.suites.guest import named_values, shared_state
 from evaluator.suites.guest.errors import NotDataError
-from evaluator.suites.guest.exchange import Exchange
+from evaluator.suites.guest.exchange import Exchange, Turn
 from evaluator.suites.guest.serialization import Message
 
 _fstat, _pread, _usage = os.fstat, os.pread, resource.getrusage
@@ -30,7 +30,7 @@ def serve(connection: int, code: CodeType, preamble: CodeType | None, order: dic
     entry_point = order["entry_point"]
     namespace = loading.load(connection, code, preamble, entry_point).by_name(entry_point)
     _import_as_test(order["imports"], namespace)
-    server = Server(channel.PEER_DESCRIPTOR, namespace, order)
+    server = Server(channel.PEER_DESCRIPTOR, namespace, order, handles_signals=_names(code, "signal"))
     try:
         while True:
             server.answer()
@@ -51,16 +51,24 @@ def _import_as_test(imports: list[str], namespace: dict[str, Any]) -> None:
             exec(source, namespace)  # noqa: S102
 
 
+def _names(code: CodeType, name: str) -> bool:
+    """Whether the code has this name anywhere."""
+    return name in code.co_names or any(_names(each, name) for each in code.co_consts if isinstance(each, CodeType))
+
+
 class Server(Exchange):
     """The completion's side of the connection."""
 
-    def __init__(self, connection: int, namespace: dict[str, Any], order: dict[str, Any]) -> None:
+    def __init__(
+        self, connection: int, namespace: dict[str, Any], order: dict[str, Any], *, handles_signals: bool = False
+    ) -> None:
         super().__init__()
         self._connection = connection
         self._namespace = namespace
         self._mentioned = frozenset(order["mentioned"])
         self._class_names = frozenset(order["classes"])
         self.classes = {name: kind for name in order["classes"] if isinstance(kind := namespace.get(name), type)}
+        self.turn = Turn() if handles_signals else self.turn
         self.turn.acquire()  # until a request comes, and from its answer on
         self._mocks = shared_state.Replacements()
         self._output_from: list[int | None] = [None, None]
