@@ -151,11 +151,8 @@ def is_builtin(reading: Reading, node: ast.expr, *names: str) -> bool:
 
 def _is_empty(check: Check) -> bool:
     """MathQA's tests have their asserts in the module, and an empty `check`."""
-    return all(isinstance(node, ast.Pass) or _is_text(node) for node in check.body)
-
-
-def _is_text(node: ast.stmt) -> bool:
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    texts = (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) for node in check.body)
+    return all(isinstance(node, ast.Pass) or is_text for node, is_text in zip(check.body, texts, strict=True))
 
 
 def _without_imports_of_completion(source: str, entry_point: str | None) -> tuple[str, ast.Module]:
