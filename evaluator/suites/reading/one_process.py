@@ -146,15 +146,16 @@ class _Finder:
         """Where the test's module redefines `input` and the like as something callable."""
         for node in walk(self._reading.module.body, OWN_SCOPES):
             match node:
-                case (
-                    ast.FunctionDef(name=name, lineno=line)
-                    | ast.Assign(
-                        targets=[ast.Name(id=name)],
-                        value=ast.Lambda() | ast.Attribute() | ast.Call() | ast.Name(),
-                        lineno=line,
-                    )
-                ) if name in _REPLACED_FOR_COMPLETION:
+                case ast.FunctionDef(name=name, lineno=line) if name in _REPLACED_FOR_COMPLETION:
                     yield line, Reason.REPLACES.of(name)
+                case ast.Assign(targets=[ast.Name(id=name)], value=value, lineno=line):
+                    if name in _REPLACED_FOR_COMPLETION and self._can_be_called(value):
+                        yield line, Reason.REPLACES.of(name)
+
+    def _can_be_called(self, value: ast.expr) -> bool:
+        if isinstance(value, ast.Call):
+            return is_among(self._dotted(value.func), ("mock", "unittest.mock"))
+        return isinstance(value, ast.Lambda | ast.Attribute | ast.Name)
 
     def _read(self, node: ast.Name | ast.Attribute) -> Iterator[Finding]:
         dotted = self._dotted(node)
