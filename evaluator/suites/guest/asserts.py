@@ -81,8 +81,13 @@ class AssertLog:
         return _COMPARE[op](left, right)
 
     def _call(self, site: int, function: Any, /, *arguments: Any, **keywords: Any) -> Any:
-        self.last = site, (*arguments, *keywords.values())[:2]
-        return function(*arguments, **keywords)
+        own = self.last = site, (*arguments, *keywords.values())[:2]
+        try:
+            return function(*arguments, **keywords)
+        except AssertionError:
+            if self.last is None or len(self.last[1]) < 2:  # `assert exact_match` in `assertion(out, exp, atol)`
+                self.last = own
+            raise
 
     def _distance(self, site: int, left: Any, right: Any) -> Any:
         self.last = site, (left, right)
@@ -331,7 +336,7 @@ class Reporter:
             return report
         sides: tuple[str, ...] = ()
         site = self._sites[last[0]] if last is not None else None
-        if site is not None and last is not None and site.first <= line <= site.last:
+        if site is not None and last is not None and any(site.first <= place <= site.last for _, place in own[-2:]):
             report |= {"source": site.source, **self._values(site, last[1])}
             sides = site.names
             if _called_name(_head(statement)) == "assertTrue":  # "False is not true", and then what the test adds

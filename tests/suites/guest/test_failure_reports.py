@@ -13,6 +13,9 @@ def returned(x):
     return candidate(x)
 def same(first, second):
     assert first == second
+def assertion(out, exp, atol):
+    exact_match = out == exp
+    assert exact_match, "not equal"
 class Checker:
     def holds(self, value, wanted=3):
         assert value == wanted
@@ -53,6 +56,7 @@ TOLD = [
     ("assert 3 == returned(4)", "3 == returned(4)", "==", "4", "3"),
     ("same(3, candidate(4))", "first == second", "==", "4", "3"),
     ("same(second=3, first=candidate(4))", "first == second", "==", "4", "3"),
+    ("assertion(candidate(4), 3, 0)", "assertion(candidate(4), 3, 0)", "assertion", "4", "3"),
     ("Checker().holds(candidate(4), 5)", "value == wanted", "==", "4", "5"),
     ("Checker().holds(candidate(4))", "value == wanted", "==", "4", "3"),
     ("m = Mock()\ncandidate(m)\nm.assert_called_with(3)", "m.assert_called_with(3)", "assert_called_with", None, None),
