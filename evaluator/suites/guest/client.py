@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
 import sys
@@ -11,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn
 
 from evaluator.sandbox.guest import channel
-from evaluator.suites.guest import named_values, operations, proxies, shared_state
+from evaluator.suites.guest import named_values, proxies, shared_state
 from evaluator.suites.guest.errors import BadMessageError, Doubt, GaveUp, NotDataError, TooLargeError
 from evaluator.suites.guest.exchange import MOST_CHARACTERS, Exchange
 from evaluator.suites.guest.object_table import fields
@@ -50,9 +49,12 @@ class Completion(Exchange):
         """Whether an item of an iterator is requested: else a `StopIteration` could end another loop of the test."""
         self.quiet = False
         """No requests are sent while values are shown."""
-        self.operations = operations.Operations(
-            only_data=self._uses.isdisjoint(_SHARED_ROUGHLY) and not _NAN.search(order["test"])
-        )
+        self.only_data = self._uses.isdisjoint(_SHARED_ROUGHLY) and not _NAN.search(order["test"])
+        """Whether only plain data was involved so far: no proxy can have caused a failure, then."""
+        self.refused = False
+        """An answer's own class could not decide a comparison, or the completion suppressed a failed assert."""
+        self._lost_class = False
+        """Whether an answer crossed as its base class's value, without its class's methods."""
         self._shared = shared_state.State(self._uses)
         self._like: dict[type, Any] = {}
         self._streams = sys.stdout, sys.stderr
@@ -90,7 +92,7 @@ class Completion(Exchange):
             self._stop(b"B", "a name of neither data nor code")
         self.tested.update(map(id, values.values()))
         if not all(value is None or isinstance(value, proxies.Function) for value in values.values()):
-            self.operations.only_data = False
+            self.only_data = False
         code = {name: value for name, value in values.items() if value is not None}
         if tested is not None and tested not in code:
             self._stop(b"T", f"{tested} is not a function or class")
@@ -109,7 +111,7 @@ class Completion(Exchange):
         if request[0] not in _PATCHES:
             self.requests += 1
             self.case_requests += 1
-        self.operations.note(request)
+        self.only_data = self.only_data and not proxies.is_doubtful(*request[:3])
         self._for_next = request[2:3] == ("__next__",) or isinstance(request[1], proxies.Iterator)
         if self.requests > _MOST_CALLS:
             self._stop(b"O", f"more than {_MOST_CALLS:,} calls between the test and the completion")
@@ -135,9 +137,9 @@ class Completion(Exchange):
         """
         kind = type(other)
         if not (is_data(kind) or kind in self.classes.values()):
-            self.operations.only_data = False
+            self.only_data = False
         elif decides:
-            self.operations.refuse()
+            self.refused = True
 
     def unsure(self, reason: str) -> None:
         """The completion's own code decides a part of the test's result."""
@@ -146,12 +148,12 @@ class Completion(Exchange):
 
     def give_up(self, reason: str) -> NoReturn:
         """The test can't run in a separate process."""
-        self.operations.only_data = False
+        self.only_data = False
         self._stop(b"U", reason)
 
     def _stop(self, kind: bytes, text: str) -> NoReturn:
         """The last message to the parent."""
-        message = {"text": _shown(text), "final": self.operations.final}
+        message = {"text": _shown(text), "final": self.final}
         channel.send(self._parent, kind, channel.as_json(message), self._write)
         os._exit(0)
 
@@ -187,10 +189,21 @@ class Completion(Exchange):
     def begin(self) -> None:
         """Before each test case: resets the counters of limits per test case."""
         self._room = _CASE_ROOM
-        self.operations.begin()
+        self.refused = False
         self.subclasses = []
         self.case_requests = 0
         self.failed_assert = None
+
+    @property
+    def final(self) -> bool:
+        """Whether a failure stands: plain data decided it, or an answer whose class would have decided by itself."""
+        return self.only_data or self.refused
+
+    def ended(self, result: dict[str, Any]) -> None:
+        """After each test case: the test's own code may have missed a method that did not cross."""
+        missed = result["status"] == "raised" and result["failure"] is None
+        if missed and self._lost_class and result["type"] in ("AttributeError", "TypeError"):
+            self.only_data = False
 
     def report(self, failure: int | None) -> str:
         """The completion's report of the exception with that number."""
@@ -287,16 +300,16 @@ class Completion(Exchange):
             return {"H": number}
         lowered = named_values.lower_named(value, kind, message, self._is_dataset_class)
         if lowered is not None:
-            self.operations.only_data &= not lowered.keys().isdisjoint("QN")
+            self.only_data &= not lowered.keys().isdisjoint("QN")
             return lowered
-        self.operations.only_data = False
+        self.only_data = False
         if issubclass(kind, BaseException):
             return {"e": [self._own.number(value), named_values.lower_exception(value, message)]}
         what, is_known = _kind_of(value, kind), self._own.number_of(value) is not None
         if what is None:
             raise NotDataError(f"an object of class {getattr(value if kind is type else kind, '__name__', '')}")
         describes = what in ("function", "method") and not is_known
-        return {"h": [self._own.number(value), what, _description(value, message) if describes else None]}
+        return {"h": [self._own.number(value), what, named_values.description(value, message) if describes else None]}
 
     def _is_dataset_class(self, kind: Any) -> bool:
         name: str = kind.__name__
@@ -313,11 +326,11 @@ class Completion(Exchange):
             what, own = payload
             if not own:
                 self.give_up(GaveUp.ANSWERS.format(str(what)[:200]))
-            self.operations.refuse()
+            self.refused = True
             return proxies.NoData(str(what))
         built = super().build(tag, payload, message)
         if tag == "N":
-            self.operations.lost_class = True
+            self._lost_class = True
             self._doubt_held(built, built)
         return built
 
@@ -333,9 +346,9 @@ class Completion(Exchange):
     def _of_base(self, payload: Any, message: Message) -> Any:
         """The value of a class's base; notes the class's own methods that would have decided comparisons."""
         overridden, node = payload
-        self.operations.lost_class = True
+        self._lost_class = True
         if overridden:
-            self.operations.refuse()
+            self.refused = True
             if len(self.subclasses) < _MOST_SUBCLASSES:
                 self.subclasses.append(_shown(str(overridden)[:200]))
         return message.build(node)
@@ -346,10 +359,10 @@ class Completion(Exchange):
             self.unsure(Doubt.HOLDS.format(type(value).__name__))
 
     def copied(self) -> None:
-        self.operations.only_data = False
+        self.only_data = False
 
     def filled(self, value: object) -> None:
-        self.operations.only_data = False
+        self.only_data = False
         hidden = [
             part
             for name, part in fields(value).items()
@@ -420,14 +433,3 @@ def _kind_of(value: Any, kind: type) -> str | None:
     if is_test or not callable(value):
         return None
     return "method" if named_values.is_method(value) else "function"
-
-
-def _description(function: Any, message: Message) -> list[Any]:
-    """Name, docstring, parameters if they are known, and annotations, if all are data or classes."""
-    texts = [getattr(function, name, None) for name in ("__name__", "__doc__")]
-    parameters = None
-    with contextlib.suppress(ValueError, TypeError):
-        parameters = named_values.parameters(function)
-    shown = [text if isinstance(text, str) else "" for text in texts]
-    annotations = getattr(function, "__annotations__", {})
-    return [*shown, message.lower_or(parameters, None), message.lower_or(annotations, {})]

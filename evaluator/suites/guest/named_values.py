@@ -7,6 +7,7 @@ other side is called through it. An exception's class crosses by name, and its a
 from __future__ import annotations
 
 import collections
+import contextlib
 import enum
 import functools
 import importlib
@@ -162,14 +163,25 @@ def is_of_library(kind: type) -> bool:
     return value is kind
 
 
-def parameters(function: Any) -> tuple[Any, ...]:
+def description(function: Any, message: Message) -> list[Any]:
+    """Name, docstring, parameters if they are known, and annotations, if all are data or classes."""
+    texts = [getattr(function, name, None) for name in ("__name__", "__doc__")]
+    parameters = None
+    with contextlib.suppress(ValueError, TypeError):
+        parameters = _parameters(function)
+    shown = [text if isinstance(text, str) else "" for text in texts]
+    annotations = getattr(function, "__annotations__", {})
+    return [*shown, message.lower_or(parameters, None), message.lower_or(annotations, {})]
+
+
+def _parameters(function: Any) -> tuple[Any, ...]:
     """From `inspect.signature`, for each parameter: name, kind, and its default, if there is one, in a tuple."""
     listed = inspect.signature(function).parameters.values()
     return tuple((one.name, int(one.kind), () if one.default is one.empty else (one.default,)) for one in listed)
 
 
 def signature(described: tuple[Any, ...], annotations: dict[str, Any]) -> inspect.Signature:
-    """The reverse of `parameters`, with a function's annotations."""
+    """The reverse of `_parameters`, with a function's annotations."""
     kinds, parameter, empty = list(inspect._ParameterKind), inspect.Parameter, inspect.Parameter.empty
     listed = [
         parameter(name, kinds[kind], default=[*default, empty][0], annotation=annotations.get(name, empty))

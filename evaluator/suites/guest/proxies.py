@@ -8,14 +8,89 @@ code is not called.
 from __future__ import annotations
 
 import abc
+import contextlib
 import types
+from collections.abc import Callable
 from typing import Any
 
 from evaluator.suites.guest.errors import Doubt, GaveUp
-from evaluator.suites.guest.operations import SPECIAL, refused
 
 Client = Any
 """A `client.Completion`."""
+_READS = frozenset("ln")
+"""Requests for names, and for items of an iterator."""
+_SHOWING = frozenset(("__repr__", "__str__", "__hash__"))
+
+
+def _refused(name: str) -> Callable[..., Any]:
+    """A special method that can't be used from another process."""
+
+    def refuse(self: Any, *_: object) -> Any:
+        self._client.give_up(GaveUp.USES.format(name))
+
+    return refuse
+
+
+_ORDERS = ("__lt__", "__le__", "__gt__", "__ge__")
+_DECIDING = frozenset((
+    *_ORDERS, "__contains__",
+    *(
+        f"__{way}{name}__"
+        for name in "add sub mul matmul truediv floordiv mod divmod pow lshift rshift and or xor".split()
+        for way in ("", "r", "i")
+    ),
+))  # fmt: skip
+"""Orders, `in` and arithmetic: the code of an answer could return anything for them."""
+_QUERIES = frozenset(
+    f"__{name}__"
+    for name in """len iter next bool int float index complex abs neg pos invert reversed enter getitem setitem delitem
+    call round floor ceil trunc bytes format length_hint""".split()
+)
+_CONSISTENT = frozenset(("__iter__", "__next__", "__call__", "__enter__", "__str__"))
+"""Queries that an answer of a class that the task does not mention can't answer inconsistently."""
+_REFUSED = ("__await__", "__aiter__", "__anext__", "__aenter__", "__aexit__", "__get__", "__set__", "__copy__",
+            "__deepcopy__")  # fmt: skip
+
+
+def _forwarded(name: str) -> Callable[..., Any]:
+    def operate(self: Any, *operands: object, **keywords: object) -> Any:
+        kind = type(self)
+        client, made = kind._client, id(self) in kind._client.made
+        if name not in _DECIDING:
+            doubtful = not (kind._mentioned or made or name in _CONSISTENT)
+        elif kind._mentioned:
+            doubtful = name in _ORDERS or not made or id(self) in client.returned
+        else:
+            for operand in operands:
+                client.not_compared(operand, decides=not kind._library)
+            return NotImplemented
+        if doubtful:
+            client.unsure(Doubt.CALLED.format(kind.__name__, name))
+        return client.call(self, name, operands, keywords)
+
+    return operate
+
+
+def _exit(self: Any, kind: object, error: object, _traceback: object) -> Any:
+    """The completion can't suppress a failed assert of the test; other suppressed exceptions are noted."""
+    client = type(self)._client
+    if isinstance(error, AssertionError) and not hasattr(error, "_rollscope_failure"):
+        with contextlib.suppress(Exception):
+            client.call(self, "__exit__", (kind, error, None), {})
+        return False
+    suppressed = client.call(self, "__exit__", (kind, error, None), {})
+    if error is None:
+        return suppressed
+    if bool(suppressed) and id(self) not in client.made:
+        client.unsure(Doubt.SUPPRESSED.format(type(self).__name__))
+    return bool(suppressed)
+
+
+_SPECIAL: dict[str, Callable[..., Any]] = {
+    **{name: _forwarded(name) for name in _DECIDING | _QUERIES},
+    **{name: _refused(name) for name in _REFUSED},
+    "__exit__": _exit,
+}
 
 
 class Classes(type):
@@ -57,7 +132,7 @@ class Classes(type):
 
 
 for _name in ("__iter__", "__len__", "__contains__", "__getitem__"):  # an Enum's, or those of a metaclass
-    setattr(Classes, _name, refused(_name))
+    setattr(Classes, _name, _refused(_name))
 
 
 class Remote(metaclass=Classes, ours=True):
@@ -123,6 +198,20 @@ def attribute(client: Client, target: object, name: str) -> Any:
     return value
 
 
+def is_doubtful(what: str, target: Any = None, name: Any = None) -> bool:
+    """Whether a request with this kind, object and name is about more than plain data.
+
+    A completion's choice of answer does not make its own failure doubtful; the test's operations on objects do.
+    """
+    if what in _READS or (what == "c" and name in _SHOWING):
+        return False
+    if what == "c" and name is None:
+        return isinstance(target, Classes | ExceptionClasses)
+    kind: Any = type(target)  # only the completion's own: it was free to answer with something else
+    own = isinstance(kind, Classes) and not (kind._mentioned or kind._library)
+    return what != "c" or not own
+
+
 def _is_doubtful(client: Client, target: object) -> bool:
     """Whether its methods are not under test: an answer's own code could decide `answer.equals(expected)`."""
     if isinstance(target, Remote):
@@ -178,7 +267,7 @@ class Method:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._client.ask("a", self._target, self.__name__), name)
 
-    __eq__ = refused("__eq__")
+    __eq__ = _refused("__eq__")
     __hash__ = None  # type: ignore[assignment]
 
 
@@ -202,7 +291,9 @@ def class_of(
     parents: tuple[type, ...] = tuple(base for base in bases if isinstance(base, Classes)) or (Remote,)
     mentioned = name in client.mentioned or any(getattr(parent, "_mentioned", False) for parent in parents)
     namespace: dict[str, Any] = {method: _Method(method) for method in methods if not method.startswith("__")}
-    namespace |= {each: SPECIAL[each] for each in special if each in SPECIAL and (mentioned or each != "__contains__")}
+    namespace |= {
+        each: _SPECIAL[each] for each in special if each in _SPECIAL and (mentioned or each != "__contains__")
+    }
     if real is not None:
         namespace["__class__"] = property(lambda _: real)
     namespace.update(
@@ -243,7 +334,7 @@ _OF_EXCEPTIONS = {
 
 def class_like(client: Client, real: type) -> Any:
     """The proxy of a class that both sides have, for an object of it that is not data."""
-    special = [name for name in SPECIAL if hasattr(real, name)]
+    special = [name for name in _SPECIAL if hasattr(real, name)]
     return class_of(client, real.__name__, None, [Remote], special, [], real, library=True)
 
 

@@ -76,14 +76,14 @@ class _Cases:
         completion.require_silence()
         if result["status"] == "passed" and completion.failed_assert is not None:
             text = str(completion.failed_assert)[:2000]
-            completion.operations.refuse()
+            completion.refused = True
             result = {**result, "status": "failed", "message": f"{_SUPPRESSED}: {text}" if text else _SUPPRESSED}
         if result.pop("nothing", False):
             completion.unsure(Doubt.EMPTY_ARRAY)
-        completion.operations.end(result)
+        completion.ended(result)
         report = {
             **result,
-            "final": completion.operations.final,
+            "final": completion.final,
             "requests": completion.requests,
             "case_requests": completion.case_requests,
             "memory_kib": completion.memory_kib,
