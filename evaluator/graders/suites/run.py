@@ -48,10 +48,15 @@ class CannotRunError(Exception):
 
 
 _CaseRun = SuiteCase | SharedProcessCase
+_Counts = tuple[int, ...] | None
+"""How many asserts a task's reference executes in each test case; None if it does not pass."""
 
 
 class _Suite:
     """A completion and its suite, test case by test case."""
+
+    _together = False
+    """Whether the test runs in the completion's own process."""
 
     def __init__(
         self,
@@ -60,15 +65,20 @@ class _Suite:
         code: str,
         limits: Limits,
         bench: Bench,
+        required: _Counts = None,
         *,
-        together: bool = False,
         audits: bool = False,
     ) -> None:
+        """`required`: how many asserts each test case must execute; None: at least one in all.
+
+        `audits`: whether to note what the sandbox refused, which needs trusted code.
+        """
+        self._required = required
         self._plan = plan
         self._limits = limits
         self._bench = bench
         self._program = Program(
-            code, task.entry_point, task.preamble, plan.suite, together, audits,
+            code, task.entry_point, task.preamble, plan.suite, self._together, audits,
             system=bool(plan.needs), loopback=Need.LOOPBACK in plan.needs,
         )  # fmt: skip
         self._notes: list[Flag] = []
@@ -306,31 +316,11 @@ class SeparateProcessRun(_Suite):
         return process
 
 
-_Counts = tuple[int, ...] | None
-"""How many asserts a task's reference executes in each test case; None if it does not pass."""
-
-
 class SharedProcessRun(_Suite):
     """The test in the completion's own process, whose messages may be forged; only its end is certain."""
 
-    def __init__(
-        self,
-        task: Task,
-        plan: SuitePlan,
-        code: str,
-        limits: Limits,
-        bench: Bench,
-        required: _Counts,
-        *,
-        audits: bool = False,
-    ) -> None:
-        """`required`: how many asserts each test case must execute; None: at least one in all.
-
-        `audits`: whether to note what the sandbox refused, which needs trusted code.
-        """
-        super().__init__(task, plan, code, limits, bench, together=True, audits=audits)
-        self._required = required
-        self.lacking: tuple[str, ...] = ()
+    _together = True
+    lacking: tuple[str, ...] = ()
 
     def _begun(self, place: int) -> _CaseRun | Outcome:
         code = self._bench.sandbox.compiled.of(self._plan.suite)

@@ -92,7 +92,7 @@ class _Cases:
         }
         if result["failure"] is not None:
             report["report"] = completion.report(result["failure"])
-        return {name: value for name, value in report.items() if not _is_default(value) or name == "final"}
+        return report
 
     def _load(self) -> None:
         order = self._order
@@ -138,10 +138,6 @@ def _marshalled(made: Any) -> bytes:
         return marshal.dumps(made)
     except ValueError:  # nested too deeply
         return b""
-
-
-def _is_default(value: Any) -> bool:
-    return value is None or value is False or value in ("", [])
 
 
 def _namespace() -> dict[str, Any]:
