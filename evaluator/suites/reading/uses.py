@@ -67,8 +67,7 @@ def _words(reading: Reading, node: ast.AST) -> Iterator[str]:
         case ast.ExceptHandler(type=None):
             yield "exits"
         case ast.Name(id="SystemExit" | "BaseException", ctx=ast.Load()):
-            if node not in _raised(reading):
-                yield "exits"
+            yield "exits"
         case ast.Call(func=function) if is_builtin(reading, function, "open"):
             yield "files"
         case ast.Compare(left=left, ops=[ast.Is() | ast.IsNot(), *_], comparators=[right, *_]):
@@ -103,12 +102,6 @@ def _by_dotted(dotted: str) -> Iterator[str]:
         yield "mocks"
     if is_among(dotted, ("os.environ", "os.putenv")):
         yield "environment"
-
-
-def _raised(reading: Reading) -> set[ast.expr]:
-    """What the test itself raises."""
-    raised = [node.exc for node in reading.nodes if isinstance(node, ast.Raise) and node.exc is not None]
-    return {error.func if isinstance(error, ast.Call) else error for error in raised}
 
 
 def needs_of(task: Task, reading: Reading) -> frozenset[Need]:
