@@ -154,11 +154,13 @@ def _of_both(task: Task, plan: SuitePlan, code: str, limits: Limits, bench: Benc
     rejected = any(case.verdict is Verdict.REJECTED for case in shared.cases)
     if rejected or _is_tampering(task, code, shared):
         return SuiteGrade(apart.cases, apart.notes)
-    differing = _differing(apart, shared)
     if not shared.passed and shared.left_s <= 0:
-        return SuiteGrade(_undecided(apart.cases), apart.notes)
+        failed = (case.index for case in apart.cases if case.verdict not in (Verdict.PASSED, Verdict.NOT_RUN))
+        return SuiteGrade(_unknown(apart.cases, dict.fromkeys(failed, _NOTHING_LEFT)), apart.notes)
+    differing = _differing(apart, shared)
+    agreed = _unknown(shared.cases, {each.index: _disagrees(each.apart) for each in differing})
     if not shared.passed:
-        return SuiteGrade(_agreed(shared.cases, differing), shared.notes)
+        return SuiteGrade(agreed, shared.notes)
     if reason := _one_process_reason(task, plan, limits, bench, apart):
         return SuiteGrade(shared.cases, shared.notes, reason)
     disagreement = Disagreement(apart=apart.verdict, plain=Verdict.PASSED, cases=tuple(differing))
@@ -169,7 +171,7 @@ def _of_both(task: Task, plan: SuitePlan, code: str, limits: Limits, bench: Benc
         case "fail":
             return SuiteGrade(apart.cases, apart.notes, reason, disagreement)
         case _:
-            return SuiteGrade(_agreed(shared.cases, differing), shared.notes, reason, disagreement)
+            return SuiteGrade(agreed, shared.notes, reason, disagreement)
 
 
 _reasons: LruCache[tuple[object, ...], frozenset[str | None]] = LruCache(64)
@@ -208,17 +210,6 @@ def _differing(apart: SuiteRun, shared: SuiteRun) -> list[CaseDisagreement]:
 
 def _disagrees(apart: Verdict) -> str:
     return f"{SPLIT_DISAGREES}: {apart} in two processes, passed in one"
-
-
-def _agreed(cases: list[CaseResult], differing: list[CaseDisagreement]) -> list[CaseResult]:
-    """The results of the run in one process; those with which the first run disagrees are unknown."""
-    return _unknown(cases, {each.index: _disagrees(each.apart) for each in differing})
-
-
-def _undecided(cases: list[CaseResult]) -> list[CaseResult]:
-    """The results of the first run; its failures are unknown."""
-    failed = [case.index for case in cases if case.verdict not in (Verdict.PASSED, Verdict.NOT_RUN)]
-    return _unknown(cases, dict.fromkeys(failed, _NOTHING_LEFT))
 
 
 def _unknown(cases: list[CaseResult], messages: Mapping[int, str]) -> list[CaseResult]:
