@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from types import CodeType, CoroutineType
 from typing import Any, NamedTuple
 
-from evaluator.sandbox.guest import channel, failures
+from evaluator.sandbox.guest import channel, encode, failures
 from evaluator.suites.guest import asserts
 
 Compiled = tuple[str, CodeType, Any, list[tuple[Any, ...]]]
@@ -137,6 +137,7 @@ def _call(name: str) -> ast.Call:
 # Running
 
 _REASON_CAP = 2000
+_SHOWN = 64 * 1024
 _OTHER_STATUSES = (
     ("unittest.case", "SkipTest", "skipped"),
     ("_pytest.outcomes", "Skipped", "skipped"),
@@ -258,6 +259,17 @@ class Runner:
         if failure is None and status == "raised" and _raised_by_completion(error):
             ended["report"] = channel.as_json({"failure": reported}).decode()
         return ended
+
+
+def show(value: object) -> str:
+    """The value as JSON text, for `Runner`."""
+    try:
+        try:
+            return encode.encode(value, _SHOWN).decode("ascii")
+        except encode.TooLargeError:
+            return encode.encode(repr(value)[: _SHOWN // 8], _SHOWN).decode("ascii")
+    except Exception:
+        return encode.encode(f"a value of class {type(value).__name__}", _SHOWN).decode("ascii")
 
 
 def _status(error: BaseException, status: str) -> str:

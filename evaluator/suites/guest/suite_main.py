@@ -10,14 +10,13 @@ import sys
 from types import CodeType, ModuleType
 from typing import Any
 
-from evaluator.sandbox.guest import channel, encode, leftovers, places
+from evaluator.sandbox.guest import channel, leftovers, places
 from evaluator.sandbox.guest.loading import STREAMS
 from evaluator.suites.guest import asserts
 from evaluator.suites.guest.client import Completion
 from evaluator.suites.guest.errors import Doubt
-from evaluator.suites.guest.runner import Compiled, Runner, compile_test
+from evaluator.suites.guest.runner import Compiled, Runner, compile_test, show
 
-_SHOWN = 64 * 1024
 _RECURSION = 20_000
 _MOST_CODE = 1024 * 1024
 _SUPPRESSED = "an assert failed in a function of the test that the completion called, and the completion caught that"
@@ -162,10 +161,6 @@ def _unloadable(error: BaseException, order: dict[str, Any]) -> dict[str, Any]:
 def _shown(completion: Completion, value: object) -> str:
     completion.quiet = True
     try:
-        return encode.encode(value, _SHOWN).decode("ascii")
-    except encode.TooLargeError:
-        return encode.encode(repr(value)[: _SHOWN // 8], _SHOWN).decode("ascii")
-    except Exception:
-        return encode.encode(f"a value of class {type(value).__name__}", _SHOWN).decode("ascii")
+        return show(value)
     finally:
         completion.quiet = False

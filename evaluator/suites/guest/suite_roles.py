@@ -15,13 +15,11 @@ from collections.abc import Callable
 from types import CodeType
 from typing import Any
 
-from evaluator.sandbox.guest import case_forks, channel, encode, leftovers, loading
+from evaluator.sandbox.guest import case_forks, channel, leftovers, loading
 from evaluator.sandbox.guest.rehearsal import Pipe
 from evaluator.suites.guest import server, suite_main
 from evaluator.suites.guest.client import Completion
-from evaluator.suites.guest.runner import Runner
-
-_SHOWN = 64 * 1024
+from evaluator.suites.guest.runner import Runner, show
 
 
 def serve(
@@ -72,7 +70,7 @@ def _serve_both(connection: int, code: CodeType, preamble: CodeType | None, orde
                 del sys.modules[name]
             if order["entry_point"] is not None:
                 namespace.setdefault("candidate", namespace[order["entry_point"]])
-            runner = Runner(suite, namespace, _shown)
+            runner = Runner(suite, namespace, show)
             try:
                 runner.load(decoded(compiled)[1] if compiled else None)
             except BaseException as error:
@@ -87,13 +85,6 @@ def _serve_both(connection: int, code: CodeType, preamble: CodeType | None, orde
 
 def _unloadable(error: BaseException) -> dict[str, Any]:
     return {"status": "unloadable", "type": type(error).__name__, "message": str(error)[:2000]}
-
-
-def _shown(value: object) -> str:
-    try:
-        return encode.encode(value, _SHOWN).decode("ascii")
-    except Exception:
-        return encode.encode(f"a value of class {type(value).__name__}", _SHOWN).decode("ascii")
 
 
 _MOST = 10
