@@ -283,8 +283,6 @@ class Disagreement(msgspec.Struct, frozen=True, kw_only=True):
     plain: Verdict
     cases: tuple[CaseDisagreement, ...] = ()
     """Those that differ."""
-    last_operation: str = ""
-    """The test's last operation on one of the completion's objects, in the run in two processes; empty if none."""
 
 
 class Grade(msgspec.Struct, kw_only=True):

@@ -16,7 +16,7 @@ from evaluator.graders import known_graders, own_function
 from evaluator.interop.nemo_gym import ServerConfig
 from evaluator.interop.nemo_gym.wire import FailureKind
 from evaluator.model import Limits, Verdict
-from evaluator.suites.guest.reasons import Doubt, GaveUp
+from evaluator.suites.guest.errors import Doubt, GaveUp
 from evaluator.suites.reading import Refusal
 from evaluator.suites.reading.one_process import READ, Reason
 

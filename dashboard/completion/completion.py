@@ -167,20 +167,19 @@ def _disagreement(text: str) -> None:
     if found is None:
         return
     left, right = st.columns(2, gap="small")
-    last = [("last operation", found.last_operation)] if found.last_operation else []
     apart = [f"test {case.index}: {case.apart}: {case.apart_message or 'no message'}" for case in found.cases]
     plain = [f"test {case.index}: {case.plain}: {case.plain_message or 'no failure'}" for case in found.cases]
     with left:
-        _outcome("The test in its own process", found.apart, last, apart)
+        _outcome("The test in its own process", found.apart, apart)
     with right:
-        _outcome("The test in the completion's process", found.plain, [], plain)
+        _outcome("The test in the completion's process", found.plain, plain)
     if len(found.cases) > _CASES_SHOWN:
         facts.note(f"{len(found.cases) - _CASES_SHOWN:,} more test cases differ")
 
 
-def _outcome(title: str, verdict: Verdict, last: list[tuple[str, str]], cases: list[str]) -> None:
+def _outcome(title: str, verdict: Verdict, cases: list[str]) -> None:
     facts.section(title)
-    facts.line(last, chip=verdict.value)
+    facts.line([], chip=verdict.value)
     for case in cases[:_CASES_SHOWN]:
         facts.verbatim(case, height=80, wrap=True)
 

@@ -14,7 +14,7 @@ from evaluator.auditing import BY_TESTS
 from evaluator.flags import WORDS
 from evaluator.model import Mode, Verdict
 
-NO_CHEATING = ("missing_package", "differs_between_runs")
+NO_CHEATING = ("missing_package",)
 """Flags that an honest completion may have, too."""
 CHEATING = tuple(word for word in WORDS if word not in NO_CHEATING)
 BINS = ("below 0", "0", "0 to 0.5", "0.5 to 1", "1", "above 1")

@@ -30,7 +30,6 @@ WORDS = (
     "patched_builtins",
     "refused_call",
     "subclass",
-    "differs_between_runs",
     "missing_package",
     "hard_coded",
     "wrapped_output",

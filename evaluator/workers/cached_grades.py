@@ -45,7 +45,6 @@ _CLOCK: Final = re.compile(
 """In the code of a test: it may pass today and fail tomorrow."""
 _REMEMBERED: Final = 256
 _MAY_CHANGE: Final = {Verdict.TIME_LIMIT, Verdict.MEMORY_LIMIT, Verdict.SANDBOX_ERROR, Verdict.UNKNOWN}
-_CHANGED: Final = "differs_between_runs"
 _KILLED: Final = "ended by SIGKILL"
 
 _log = logging.getLogger(__name__)
@@ -143,7 +142,6 @@ def _will_be_the_same(grade: Grade) -> bool:
         grade.reward is not None
         and grade.disagreement is None
         and verdicts.isdisjoint(_MAY_CHANGE)
-        and all(flag.word != _CHANGED for flag in grade.flags)
         and all(_KILLED not in (case.error_message or "") for case in grade.cases)  # perhaps by the machine
     )
 

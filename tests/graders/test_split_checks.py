@@ -1,11 +1,8 @@
 """Tests as in datasets: helpers, exceptions, output, state between calls, replaced names, and whole suites."""
 
-import pytest
-
 from evaluator.model import Verdict
 from tests.graders.conftest import Graded
 from tests.graders.split_tasks import LIAR, Answer, Row, check_task, each_answer
-from tests.suites.honest import THEMES
 
 _CAPTURE = """
 import io, sys
@@ -218,23 +215,6 @@ def f(name):
 @each_answer([*ROWS, *REPLACED])
 def test_tests_run_as_they_are_written(graded: Graded, row: Row, answer: Answer) -> None:
     row.assert_judged(graded(row.task, row.completion(answer)), answer)
-
-
-SUITES = {suite.name: suite for suites in THEMES.values() for suite in suites}
-
-
-@pytest.mark.parametrize(
-    "name",
-    """subclass-of-float zero-of-a-polynomial inputs-and-results-of-evalplus vector-arithmetic the-argument-itself
-    reverse-a-linked-list files-moved-by-ending patched-urlopen playlist assert-raises-regex""".split(),
-)
-def test_some_of_the_honest_suites_are_graded_right(graded: Graded, name: str) -> None:
-    """`tests/suites` grades all of them."""
-    suite = SUITES[name]
-    assert graded(suite.task, suite.right).verdict is Verdict.PASSED
-    for wrong in suite.wrong:
-        grade = graded(suite.task, wrong)
-        assert grade.reward == 0.0, grade
 
 
 def test_a_failed_assert_shows_its_input_and_the_tests_message(graded: Graded) -> None:

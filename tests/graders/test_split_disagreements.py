@@ -29,7 +29,6 @@ def test_disagreement_is_unknown_and_both_outcomes_are_kept(graded: Graded) -> N
     assert found is not None
     assert (found.apart, found.plain) == (Verdict.WRONG_ANSWER, Verdict.PASSED)
     assert [case.plain for case in found.cases] == [Verdict.PASSED] * len(found.cases) != []
-    assert "Point" in found.last_operation or "f" in found.last_operation
     assert [case.verdict for case in grade.cases].count(Verdict.UNKNOWN) == len(found.cases)
 
 
@@ -151,15 +150,20 @@ def test_a_refused_link_to_a_file_of_the_test_is_neither_a_pass_nor_a_failure(gr
 
 
 @pytest.mark.parametrize(
-    "test",
+    ("test", "data"),
     [
-        "class T(unittest.TestCase):\n    size = len(ITEMS)\n    def test(self): self.assertEqual(self.size, 2)",
-        "class T(unittest.TestCase):\n    def test(self):\n        with self.assertRaises(\n            ITEMS\n"
-        "        ):\n            f(1)",
+        ("class T(unittest.TestCase):\n    size = len(ITEMS)\n    def test(self): self.assertEqual(self.size, 2)",
+         "[1, 2]"),
+        ("class T(unittest.TestCase):\n    def test(self):\n        with self.assertRaises(\n            ITEMS\n"
+        "        ):\n            f(1)", "ZeroDivisionError"),
     ],
-)
-def test_a_function_in_the_place_of_data_fails_though_the_test_can_not_run(test: str, graded: Graded) -> None:
+)  # fmt: skip
+def test_a_function_in_the_place_of_data_fails_though_the_test_can_not_run(
+    test: str, data: str, graded: Graded
+) -> None:
     task = suite_task(f"import unittest\n{test}")
     assert graded(task, "def f(x): pass\ndef ITEMS(): pass").verdict is Verdict.WRONG_ANSWER
-    data = "[1, 2]" if "len" in test else "ZeroDivisionError"
-    assert graded(task, f"ITEMS = {data}\ndef f(x): x / 0").verdict is Verdict.PASSED
+    task.reference = f"ITEMS = {data}\ndef f(x): x / 0"
+    grade = graded(task, task.reference)
+    assert grade.verdict is Verdict.PASSED
+    assert grade.verified or grade.unverified_reason == "the test reads the completion's data by the name `ITEMS`"

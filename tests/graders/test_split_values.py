@@ -9,12 +9,6 @@ class Ratio:
     def __init__(self, top, bottom): self.top, self.bottom = top, bottom
     def __eq__(self, other): return self.top * other.bottom == other.top * self.bottom
 """
-_BOX = """
-class Box:
-    def __init__(self, data, rule): self.data, self.rule = data, rule
-    @staticmethod
-    def double(box): return box.data["a"] * {}
-"""
 _KEY = """
 class Key:
     def __init__(self, n): self.n = n
@@ -44,14 +38,8 @@ VALUES = [
             __eq__ = __ne__ = lambda self, other: True
             __float__ = lambda self: float('nan')
         def f(text): return Nan()
-        """),
-    Row("a-method-of-a-class-passed-back", check_task("""
-            made = candidate({'a': 1}, candidate.double)
-            assert made.rule(made) == 2
-            """, entry_point="Box"),
-        right=_BOX.format(2), wrong=_BOX.format(3)),
-    Row("the-same-nan", check_task("assert candidate(1) + candidate(2) == [math.nan, math.nan]", before="import math"),
-        right="import math\ndef f(n): return [math.nan]", wrong="def f(n): return [float('nan')]"),
+        """,
+        objects=True),
     Row("hashed-by-its-own-code", check_task("""
             found = candidate(2)
             assert [key.n for key in found] == [2] and len({*found, *found}) == 1

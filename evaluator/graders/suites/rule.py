@@ -35,8 +35,6 @@ from evaluator.suites.reading.uses import Need
 
 _TAMPERING: Final = frozenset(("early_exit", "frame_walking", "gc_walking", "ctypes", "patched_builtins"))
 """Flags of what no honest completion needs: such code is not run in one process."""
-_CHANGING: Final = "(?:asyncio|concurrent|datetime|multiprocessing|random|secrets|tempfile|threading|time|uuid)"
-_NOT_REPEATABLE: Final = re.compile(rf"\bimport[^\n]*\b{_CHANGING}\b|\bfrom {_CHANGING}\b|\b(?:hash|id)\(")
 _LINKS: Final = re.compile(r"\b(?:sym)?link[ \t]*\(|\b(?:hard|sym)link_to\b")
 """Refused where completion and test share a folder: what the test reads there must be what it seems."""
 _NOTHING_LEFT: Final = (
@@ -156,18 +154,16 @@ def _of_both(task: Task, plan: SuitePlan, code: str, limits: Limits, bench: Benc
     rejected = any(case.verdict is Verdict.REJECTED for case in shared.cases)
     if rejected or _is_tampering(task, code, shared):
         return SuiteGrade(apart.cases, apart.notes)
-    differing = _differing(apart, shared)
     if not shared.passed and shared.left_s <= 0:
-        return SuiteGrade(_undecided(apart.cases), apart.notes)
+        failed = (case.index for case in apart.cases if case.verdict not in (Verdict.PASSED, Verdict.NOT_RUN))
+        return SuiteGrade(_unknown(apart.cases, dict.fromkeys(failed, _NOTHING_LEFT)), apart.notes)
+    differing = _differing(apart, shared)
+    agreed = _unknown(shared.cases, {each.index: _disagrees(each.apart) for each in differing})
     if not shared.passed:
-        return SuiteGrade(_agreed(shared.cases, differing), shared.notes)
-    if evidence := _answers_that_differ(task, plan, code, _within(limits, shared.left_s), bench):
-        return SuiteGrade(apart.cases, [*apart.notes, Flag("differs_between_runs", evidence)])
+        return SuiteGrade(agreed, shared.notes)
     if reason := _one_process_reason(task, plan, limits, bench, apart):
         return SuiteGrade(shared.cases, shared.notes, reason)
-    disagreement = Disagreement(
-        apart=apart.verdict, plain=Verdict.PASSED, cases=tuple(differing), last_operation=apart.last_operation
-    )
+    disagreement = Disagreement(apart=apart.verdict, plain=Verdict.PASSED, cases=tuple(differing))
     reason = _disagrees(apart.verdict)
     match bench.options.disagreement:
         case "keep":
@@ -175,29 +171,7 @@ def _of_both(task: Task, plan: SuitePlan, code: str, limits: Limits, bench: Benc
         case "fail":
             return SuiteGrade(apart.cases, apart.notes, reason, disagreement)
         case _:
-            return SuiteGrade(_agreed(shared.cases, differing), shared.notes, reason, disagreement)
-
-
-def _answers_that_differ(task: Task, plan: SuitePlan, code: str, limits: Limits, bench: Bench) -> str:
-    """The call whose answers differ in two more runs, though nothing in the task is random; else empty."""
-    texts = (task.prompt, task.preamble, task.test, task.reference)
-    if any(_NOT_REPEATABLE.search(text) for text in texts if text):
-        return ""
-    recording = replace(plan, suite=msgspec.structs.replace(plan.suite, records=True))
-    with SeparateProcessRun(task, recording, code, limits, bench) as suite:
-        apart = suite.run()
-    with SharedProcessRun(task, recording, code, _within(limits, apart.left_s), bench, None) as suite:
-        shared = suite.run()
-    for case, (one, other) in enumerate(zip(apart.calls, shared.calls, strict=False)):
-        if one is None or other is None:
-            return ""  # its processes may have been replaced: later answers may depend on that
-        for call, (first, second) in enumerate(zip(one, other, strict=False), 1):
-            pairs = list(zip(first.split(" "), second.split(" "), strict=True))
-            if "-" in pairs[1]:
-                return ""  # it got more than data: later answers may depend on that
-            if any(left != right and "-" not in (left, right) for left, right in pairs):
-                return f"test {case}: call {call} of the test, {first.partition(' ')[0]}, was answered differently"
-    return ""
+            return SuiteGrade(agreed, shared.notes, reason, disagreement)
 
 
 _reasons: LruCache[tuple[object, ...], frozenset[str | None]] = LruCache(64)
@@ -236,17 +210,6 @@ def _differing(apart: SuiteRun, shared: SuiteRun) -> list[CaseDisagreement]:
 
 def _disagrees(apart: Verdict) -> str:
     return f"{SPLIT_DISAGREES}: {apart} in two processes, passed in one"
-
-
-def _agreed(cases: list[CaseResult], differing: list[CaseDisagreement]) -> list[CaseResult]:
-    """The results of the run in one process; those with which the first run disagrees are unknown."""
-    return _unknown(cases, {each.index: _disagrees(each.apart) for each in differing})
-
-
-def _undecided(cases: list[CaseResult]) -> list[CaseResult]:
-    """The results of the first run; its failures are unknown."""
-    failed = [case.index for case in cases if case.verdict not in (Verdict.PASSED, Verdict.NOT_RUN)]
-    return _unknown(cases, dict.fromkeys(failed, _NOTHING_LEFT))
 
 
 def _unknown(cases: list[CaseResult], messages: Mapping[int, str]) -> list[CaseResult]:

@@ -22,8 +22,7 @@ from evaluator.graders.lru_cache import LruCache
 from evaluator.model import CaseResult, Difference, Flag, Limits, Opaque, Task, TestCase, Verdict
 from evaluator.sandbox import BadValueError, Outcome, Program, Status, decoded
 from evaluator.stages import stage
-from evaluator.suites.host.case_reports import CaseReport
-from evaluator.suites.host.shared_process_case import SharedProcessCase
+from evaluator.suites.host.cases import CaseReport, SharedProcessCase
 from evaluator.suites.host.suite_process import SuiteCase, SuiteProcess
 from evaluator.suites.reading.plan import SuitePlan
 from evaluator.suites.reading.uses import Need
@@ -39,10 +38,6 @@ class SuiteRun:
     """Why a pass is not verified; None if it is."""
     final: bool = False
     """Whether a failure is final: plain data decided it, or a run in one process would end in the same way."""
-    last_operation: str = ""
-    """The test's last operation on an object of the completion's, in the first test case that did not pass."""
-    calls: list[list[str] | None] = field(default_factory=list)
-    """The record of each test case's calls; None if the test case did not end."""
     left_s: float = 0.0
     """What is left of `limits.total_s`, which all runs of a completion share."""
 
@@ -61,10 +56,15 @@ class CannotRunError(Exception):
 
 
 _CaseRun = SuiteCase | SharedProcessCase
+_Counts = tuple[int, ...] | None
+"""How many asserts a task's reference executes in each test case; None if it does not pass."""
 
 
 class _Suite:
     """A completion and its suite, test case by test case."""
+
+    _together = False
+    """Whether the test runs in the completion's own process."""
 
     def __init__(
         self,
@@ -73,20 +73,24 @@ class _Suite:
         code: str,
         limits: Limits,
         bench: Bench,
+        required: _Counts = None,
         *,
-        together: bool = False,
         audits: bool = False,
     ) -> None:
+        """`required`: how many asserts each test case must execute; None: at least one in all.
+
+        `audits`: whether to note what the sandbox refused, which needs trusted code.
+        """
+        self._required = required
         self._plan = plan
         self._limits = limits
         self._bench = bench
         self._program = Program(
-            code, task.entry_point, task.preamble, plan.suite, together, audits,
+            code, task.entry_point, task.preamble, plan.suite, self._together, audits,
             system=bool(plan.needs), loopback=Need.LOOPBACK in plan.needs,
         )  # fmt: skip
         self._notes: list[Flag] = []
         self._unsure: list[str] = []
-        self._calls: list[list[str] | None] = []
         self.executed: list[int] = []
         """How many asserts were executed in each test case."""
         with stage("sandbox start"):
@@ -104,7 +108,7 @@ class _Suite:
         self._end_suite()
         reject_if_tampered(cases, self._execution.finish())
         unsure = self._unsure[0] if self._unsure else None
-        return SuiteRun(cases, self._notes, unsure=unsure, calls=self._calls, left_s=self._execution.left_s)
+        return SuiteRun(cases, self._notes, unsure=unsure, left_s=self._execution.left_s)
 
     def _run(self, place: int) -> CaseResult | None:
         runs: list[_CaseRun] = []
@@ -119,7 +123,6 @@ class _Suite:
         outcome = attempt_by(run_case, self._limits, self._bench, self._execution)
         case = self._plan.cases[place]
         if not runs:
-            self._calls.append(None)
             return result_of(case.index, outcome)
         self._note(case.index, outcome, runs[-1].report)
         with stage("compare"):
@@ -143,7 +146,6 @@ class _Suite:
     def _note(self, index: int, outcome: Outcome, report: CaseReport | None) -> None:
         self._notes += outcome.notes
         self._notes += early_exit(index, outcome, self._notes)
-        self._calls.append(report.calls if report is not None else None)
         if report is not None and (report.subclasses or report.unsure):
             self._notes += (Flag("subclass", evidence) for evidence in report.subclasses)
             self._unsure += (reason for reason in report.unsure if reason not in self._unsure)
@@ -254,7 +256,6 @@ class SeparateProcessRun(_Suite):
 
     _process: SuiteProcess | None = None
     _final = True
-    _last_operation = ""
     _over = False
     """Whether the remaining test cases can't run."""
 
@@ -286,14 +287,13 @@ class SeparateProcessRun(_Suite):
         if result.passed and not any(self.executed):
             result.unsure = result.unsure or "the test ended without executing an assert"
         result.final = self._final or any(case.verdict is Verdict.REJECTED for case in result.cases)
-        result.last_operation = self._last_operation
         return result
 
     def _doubt(self, outcome: Outcome, case_run: _CaseRun) -> None:
         """Notes if this test case might pass in one process."""
         used_up = outcome.status is Status.TIME and outcome.cpu_s >= self._limits.cpu_s
         if self._final and not used_up and isinstance(case_run, SuiteCase) and not case_run.final:
-            self._final, self._last_operation = False, case_run.last_operation
+            self._final = False
 
     def _decide(self, report: CaseReport | None, result: CaseResult) -> None:
         """Notes if the test cases after this one can't run."""
@@ -324,31 +324,11 @@ class SeparateProcessRun(_Suite):
         return process
 
 
-_Counts = tuple[int, ...] | None
-"""How many asserts a task's reference executes in each test case; None if it does not pass."""
-
-
 class SharedProcessRun(_Suite):
     """The test in the completion's own process, whose messages may be forged; only its end is certain."""
 
-    def __init__(
-        self,
-        task: Task,
-        plan: SuitePlan,
-        code: str,
-        limits: Limits,
-        bench: Bench,
-        required: _Counts,
-        *,
-        audits: bool = False,
-    ) -> None:
-        """`required`: how many asserts each test case must execute; None: at least one in all.
-
-        `audits`: whether to note what the sandbox refused, which needs trusted code.
-        """
-        super().__init__(task, plan, code, limits, bench, together=True, audits=audits)
-        self._required = required
-        self.lacking: tuple[str, ...] = ()
+    _together = True
+    lacking: tuple[str, ...] = ()
 
     def _begun(self, place: int) -> _CaseRun | Outcome:
         code = self._bench.sandbox.compiled.of(self._plan.suite)

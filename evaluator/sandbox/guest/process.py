@@ -57,7 +57,7 @@ class Parts(NamedTuple):
     """Modules that only some interpreters have."""
 
     suites: Any
-    """`assertions.suite_roles`, or None."""
+    """`suites.guest.suite_roles`, or None."""
     runner: Any
     """That of a `settings.Runner`, or None."""
 

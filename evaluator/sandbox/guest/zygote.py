@@ -150,8 +150,7 @@ def _prepare(settings: dict[str, Any], parts: process.Parts, register_at_fork: C
     signal.signal(channel.STACK_SIGNAL, _flush)
     # Works without the GIL and without running Python, so also in a call into C that does not return; then `_flush`.
     faulthandler.register(channel.STACK_SIGNAL, file=channel.STACK_DESCRIPTOR, all_threads=False, chain=True)
-    suite = _part("suites.guest.suite_rehearsal")
-    rehearsal.rehearse(*([suite.run_suite] if suite else []))
+    rehearsal.rehearse(*([parts.suites.rehearse] if parts.suites else []))
     leftovers.seed()
     code = compile(_DUMMY, "dummy.py", "exec", dont_inherit=True)
     reusable.examine(code, [])

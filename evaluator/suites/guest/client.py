@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
+import re
 import sys
 import types
 from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn
 
 from evaluator.sandbox.guest import channel
-from evaluator.suites.guest import (
-    descriptions,
-    mocks,
-    named_values,
-    operations,
-    proxies,
-    shared_state,
-)
-from evaluator.suites.guest.errors import BadMessageError, NotDataError, TooLargeError
+from evaluator.suites.guest import named_values, proxies, shared_state
+from evaluator.suites.guest.errors import BadMessageError, Doubt, GaveUp, NotDataError, TooLargeError
 from evaluator.suites.guest.exchange import MOST_CHARACTERS, Exchange
 from evaluator.suites.guest.object_table import fields
-from evaluator.suites.guest.reasons import Doubt, GaveUp
-from evaluator.suites.guest.serialization import Announced, Message, is_data
+from evaluator.suites.guest.serialization import Message, is_data
 
 _MOST_CALLS, _MOST_DEPTH = 100_000, 100
 _MOST_PROXIES, _MOST_SUBCLASSES = 200_000, 3
@@ -32,6 +24,8 @@ _CASE_ROOM = 4 * MOST_CHARACTERS
 """For all that the completion answers in a test case, with its reports of exceptions."""
 _SHARED_ROUGHLY = frozenset(("environment", "identity", "numpy_random", "random"))
 """Features of tests that two processes share only roughly."""
+_NAN = re.compile(r"\bnan\b", re.IGNORECASE)
+"""A list equals another with the same NaN in it, but not one with a NaN that has crossed."""
 _PATCHES = ("p", "r")
 """Requests that replace and restore a name: they don't reach the completion's code."""
 _NOT_CAPTURED = [False, False]
@@ -39,12 +33,12 @@ _UNREQUESTED = "an unrequested answer"
 _TOO_LARGE = "the values that it returned are larger than {} MiB"
 
 
-class Completion:
+class Completion(Exchange):
     """The completion as the test sees it: sends requests to it, and answers requests from it."""
 
     def __init__(self, connection: int, order: dict[str, Any], namespace: dict[str, Any]) -> None:
+        super().__init__()
         self._parent = connection
-        self._write, self._read = os.write, os.read
         self._namespace = namespace
         self._uses = frozenset(order["uses"])
         self._class_names: list[str] = order["classes"]
@@ -54,22 +48,23 @@ class Completion:
         self._for_next = False
         """Whether an item of an iterator is requested: else a `StopIteration` could end another loop of the test."""
         self.quiet = False
-        self.operations = operations.Operations(only_data=self._uses.isdisjoint(_SHARED_ROUGHLY))
-        self.classes: dict[str, type] = {}
-        self.exchange = Exchange(self, self._send, self._receive)
-        self.announced = Announced()
-        self._own = descriptions.Numbers()
-        """The test's objects that the completion knows by number."""
-        self._theirs: dict[int, Any] = {}
-        """Proxies of the completion's objects."""
+        """No requests are sent while values are shown."""
+        self.only_data = self._uses.isdisjoint(_SHARED_ROUGHLY) and not _NAN.search(order["test"])
+        """Whether only plain data was involved so far: no proxy can have caused a failure, then."""
+        self.refused = False
+        """An answer's own class could not decide a comparison, or the completion suppressed a failed assert."""
+        self._lost_class = False
+        """Whether an answer crossed as its base class's value, without its class's methods."""
         self._shared = shared_state.State(self._uses)
-        self._closes: list[int] = []
         self._like: dict[type, Any] = {}
         self._streams = sys.stdout, sys.stderr
         self._captured = _NOT_CAPTURED
         self.made: set[int] = set()
+        """Objects that the test itself has constructed, by `id`: they are under test, and not answers."""
         self.returned: set[int] = set()
+        """Known objects that were in a later answer."""
         self.tested: set[int] = set()
+        """Functions and classes that the test got by name."""
         self.requests = 0
         """How many requests the completion got, except those for its names."""
         self.case_requests = 0
@@ -83,10 +78,10 @@ class Completion:
         self.unsure_of: list[str] = []
         self.subclasses: list[str] = []
         if "mocks" in self._uses:
-            mocks.follow_patches(self.ask)
+            shared_state.follow_patches(self.ask)
 
-    def look_up(self, names: list[str]) -> tuple[dict[str, Any], list[str]]:
-        """The completion's functions and classes by these names, and the names that refer to its data."""
+    def look_up(self, names: list[str], tested: str | None = None) -> dict[str, Any]:
+        """The completion's functions and classes by these names. `tested`: the one that must be among them."""
         answer = self.ask("l", names)
         self.requests -= 1
         pairs = answer if type(answer) is tuple else (None,)
@@ -97,9 +92,13 @@ class Completion:
             self._stop(b"B", "a name of neither data nor code")
         self.tested.update(map(id, values.values()))
         if not all(value is None or isinstance(value, proxies.Function) for value in values.values()):
-            self.operations.only_data = False
+            self.only_data = False
         code = {name: value for name, value in values.items() if value is not None}
-        return code, [name for name in values if name not in code]
+        if tested is not None and tested not in code:
+            self._stop(b"T", f"{tested} is not a function or class")
+        for name in values.keys() - code.keys():
+            self.give_up(GaveUp.READS.format(f"`{name}`"))
+        return code
 
     def know_classes(self) -> None:
         """Finds the dataset's own classes: those that its source has defined so far."""
@@ -112,14 +111,14 @@ class Completion:
         if request[0] not in _PATCHES:
             self.requests += 1
             self.case_requests += 1
-        self.operations.note(request)
-        self._for_next = request[2:3] == ("__next__",) or type(request[1]) is proxies.Handle
+        self.only_data = self.only_data and not proxies.is_doubtful(*request[:3])
+        self._for_next = request[2:3] == ("__next__",) or isinstance(request[1], proxies.Iterator)
         if self.requests > _MOST_CALLS:
             self._stop(b"O", f"more than {_MOST_CALLS:,} calls between the test and the completion")
-        if self.exchange.depth >= _MOST_DEPTH:
+        if self.depth >= _MOST_DEPTH:
             self._stop(b"T", f"calls between the completion and the test are nested deeper than {_MOST_DEPTH}")
         try:
-            return self.exchange.ask(*request)
+            return self.request(*request)
         except BadMessageError as error:
             self._stop(b"B", str(error))
         except TooLargeError:
@@ -138,9 +137,9 @@ class Completion:
         """
         kind = type(other)
         if not (is_data(kind) or kind in self.classes.values()):
-            self.operations.only_data = False
+            self.only_data = False
         elif decides:
-            self.operations.refuse()
+            self.refused = True
 
     def unsure(self, reason: str) -> None:
         """The completion's own code decides a part of the test's result."""
@@ -149,16 +148,12 @@ class Completion:
 
     def give_up(self, reason: str) -> NoReturn:
         """The test can't run in a separate process."""
-        self.operations.only_data = False
+        self.only_data = False
         self._stop(b"U", reason)
-
-    def nothing_to_call(self, name: str) -> NoReturn:
-        self._stop(b"T", f"{name} is not a function or class")
 
     def _stop(self, kind: bytes, text: str) -> NoReturn:
         """The last message to the parent."""
-        done = self.operations
-        message = {"text": _shown(text), "final": done.final, "last": _shown(done.last)}
+        message = {"text": _shown(text), "final": self.final}
         channel.send(self._parent, kind, channel.as_json(message), self._write)
         os._exit(0)
 
@@ -194,10 +189,21 @@ class Completion:
     def begin(self) -> None:
         """Before each test case: resets the counters of limits per test case."""
         self._room = _CASE_ROOM
-        self.operations.begin()
+        self.refused = False
         self.subclasses = []
         self.case_requests = 0
         self.failed_assert = None
+
+    @property
+    def final(self) -> bool:
+        """Whether a failure stands: plain data decided it, or an answer whose class would have decided by itself."""
+        return self.only_data or self.refused
+
+    def ended(self, result: dict[str, Any]) -> None:
+        """After each test case: the test's own code may have missed a method that did not cross."""
+        missed = result["status"] == "raised" and result["failure"] is None
+        if missed and self._lost_class and result["type"] in ("AttributeError", "TypeError"):
+            self.only_data = False
 
     def report(self, failure: int | None) -> str:
         """The completion's report of the exception with that number."""
@@ -240,10 +246,7 @@ class Completion:
         if captured != self._captured or captured != _NOT_CAPTURED:
             extras["o"] = self._captured = captured
         extras |= self._shared.changes()
-        if self._closes:
-            extras["c"] = self._closes[:]
-            self._closes.clear()
-        dropped = self.exchange.table.drop_unheld()
+        dropped = self.table.drop_unheld()
         if dropped:
             extras["d"] = dropped
         return extras or None
@@ -261,7 +264,7 @@ class Completion:
 
     def _drop(self, numbers: Any) -> None:
         """The completion's process has none of these objects any more."""
-        table = self.exchange.table
+        table = self.table
         if type(numbers) is not list or not all(type(number) is int for number in numbers):
             raise BadMessageError("objects without numbers")
         if len(set(numbers)) != len(numbers) or not table.objects.keys() >= set(numbers):
@@ -285,31 +288,28 @@ class Completion:
                 return (True, next(target))
             except StopIteration as error:
                 return (False, error.value)
-        if not mocks.is_mock(target) or type(parts[0]) is not str:
+        if not shared_state.is_mock(target) or type(parts[0]) is not str:
             raise BadMessageError("an unknown request")
-        return mocks.answer_for(what, target, *parts)
+        return shared_state.answer_for(what, target, *parts)
 
     def lower(self, value: Any, kind: type, message: Message) -> Any:
-        if kind is proxies.Handle:
-            return {"H": value.number}
         if kind is proxies.Method:
-            return self.lower(value.known(), proxies.Function, message)
+            raise NotDataError(f"a method of the completion's, {value.__name__}")
         number = self._own.number_of_proxy(value)
         if number is not None:
             return {"H": number}
         lowered = named_values.lower_named(value, kind, message, self._is_dataset_class)
         if lowered is not None:
-            self.operations.only_data &= not lowered.keys().isdisjoint("QN")
+            self.only_data &= not lowered.keys().isdisjoint("QN")
             return lowered
-        self.operations.only_data = False
+        self.only_data = False
         if issubclass(kind, BaseException):
             return {"e": [self._own.number(value), named_values.lower_exception(value, message)]}
-        what, detail = _kind_of(value, kind), None
+        what, is_known = _kind_of(value, kind), self._own.number_of(value) is not None
         if what is None:
             raise NotDataError(f"an object of class {getattr(value if kind is type else kind, '__name__', '')}")
-        if what in ("method", "function"):
-            detail = _description(value, message)
-        return {"h": [self._own.number(value), what, detail]}
+        describes = what in ("function", "method") and not is_known
+        return {"h": [self._own.number(value), what, named_values.description(value, message) if describes else None]}
 
     def _is_dataset_class(self, kind: Any) -> bool:
         name: str = kind.__name__
@@ -318,10 +318,6 @@ class Completion:
         return self.classes.get(name) is kind
 
     def build(self, tag: str, payload: Any, message: Message) -> Any:
-        if tag == "H":
-            return self._own.get(payload)
-        if tag == "h":
-            return self._proxy(payload, message)
         if tag == "e":
             return self._exception(payload, message)
         if tag == "l":
@@ -330,11 +326,11 @@ class Completion:
             what, own = payload
             if not own:
                 self.give_up(GaveUp.ANSWERS.format(str(what)[:200]))
-            self.operations.refuse()
+            self.refused = True
             return proxies.NoData(str(what))
-        built = named_values.build_named(tag, payload, message, self.classes)
+        built = super().build(tag, payload, message)
         if tag == "N":
-            self.operations.lost_class = True
+            self._lost_class = True
             self._doubt_held(built, built)
         return built
 
@@ -350,9 +346,9 @@ class Completion:
     def _of_base(self, payload: Any, message: Message) -> Any:
         """The value of a class's base; notes the class's own methods that would have decided comparisons."""
         overridden, node = payload
-        self.operations.lost_class = True
+        self._lost_class = True
         if overridden:
-            self.operations.refuse()
+            self.refused = True
             if len(self.subclasses) < _MOST_SUBCLASSES:
                 self.subclasses.append(_shown(str(overridden)[:200]))
         return message.build(node)
@@ -363,10 +359,10 @@ class Completion:
             self.unsure(Doubt.HOLDS.format(type(value).__name__))
 
     def copied(self) -> None:
-        self.operations.only_data = False
+        self.only_data = False
 
     def filled(self, value: object) -> None:
-        self.operations.only_data = False
+        self.only_data = False
         hidden = [
             part
             for name, part in fields(value).items()
@@ -385,7 +381,7 @@ class Completion:
         if len(self._theirs) > _MOST_PROXIES:
             raise BadMessageError("too many objects")
         if what == "iterator":
-            made: Any = (proxies.Generator if detail else proxies.Iterator)(self, number, self._closes)
+            made: Any = (proxies.Generator if detail else proxies.Iterator)(self)
         else:
             made = {"class": self._class, "function": self._function, "object": self._object}[what](detail, message)
         self._theirs[number] = made
@@ -406,14 +402,14 @@ class Completion:
         return proxies.Function(self, name, text)
 
     def _object(self, detail: Any, message: Message) -> Any:
-        kind, value = map(message.build, detail)
+        kind = message.build(detail)
         if not isinstance(kind, type):
             raise BadMessageError("an object without a class")
         if not isinstance(kind, proxies.Classes):
             if kind not in self._like:
                 self._like[kind] = proxies.class_like(self, kind)
             kind = self._like[kind]
-        return proxies.object_of(kind, value)
+        return object.__new__(kind)
 
 
 def _require_texts(*texts: Any) -> None:
@@ -427,24 +423,13 @@ def _shown(text: str) -> str:
 
 def _kind_of(value: Any, kind: type) -> str | None:
     """How an object of the test is described to the completion; None if it can't be passed."""
-    if mocks.is_mock(value):
+    if shared_state.is_mock(value):
         return "mock"
-    if issubclass(kind, types.GeneratorType) or descriptions.is_iterator(kind):
+    if issubclass(kind, types.GeneratorType) or named_values.is_iterator(kind):
         return "iterator"
     if issubclass(kind, type):
         return None
-    if callable(value):
-        is_test = "unittest.case" in sys.modules and isinstance(value, sys.modules["unittest.case"].TestCase)
-        return "self" if is_test else "method" if descriptions.is_method(value) else "function"
-    return None
-
-
-def _description(function: Any, message: Message) -> list[Any]:
-    """Name, docstring, parameters if they are known, and annotations, if all are data or classes."""
-    texts = [getattr(function, name, None) for name in ("__name__", "__doc__")]
-    parameters = None
-    with contextlib.suppress(ValueError, TypeError):
-        parameters = descriptions.parameters(function)
-    annotations = getattr(function, "__annotations__", {})
-    shown = [text if isinstance(text, str) else "" for text in texts]
-    return [*shown, message.lower_or(parameters, None), message.lower_or(annotations, {})]
+    is_test = "unittest.case" in sys.modules and isinstance(value, sys.modules["unittest.case"].TestCase)
+    if is_test or not callable(value):
+        return None
+    return "method" if named_values.is_method(value) else "function"

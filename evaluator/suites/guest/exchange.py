@@ -5,30 +5,19 @@ The answer to a request `Q` is a value `V` or an exception `X`; before that the 
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
-from collections.abc import Callable, Sequence
-from typing import Any, NoReturn, Protocol
+from collections.abc import Callable
+from typing import Any, NoReturn
 
-from evaluator.suites.guest import serialization
-from evaluator.suites.guest.errors import BadMessageError, NotDataError, TooLargeError, UnfetchedError
+from evaluator.suites.guest.errors import BadMessageError, NotDataError, TooLargeError
+from evaluator.suites.guest.named_values import Numbers, build_named
 from evaluator.suites.guest.object_table import Table
+from evaluator.suites.guest.serialization import Message
 
 MOST_CHARACTERS = 64 << 20
 """Of a message. What the test gives the completion and gets from it is data, not output, which has its own limit."""
-
-
-class Side(serialization.Side, Protocol):
-    def perform(self, request: list[Any]) -> Any: ...
-    def failed(self, error: BaseException) -> None:
-        """The request has raised, which is the answer."""
-
-    def raised(self, error: Any) -> NoReturn: ...
-    def outgoing(self) -> object: ...
-    def incoming(self, extras: Any) -> None: ...
-    def too_large(self) -> NoReturn: ...
-    def unsent(self, error: NotDataError, value: object) -> object:
-        """A substitute for this answer, which can't be sent."""
 
 
 class Turn:
@@ -64,69 +53,55 @@ _set_mask = signal.pthread_sigmask
 
 
 class Exchange:
-    """Requests of one side, and its answers to those of the other."""
+    """Requests of one side, and its answers to those of the other. Each side is a subclass."""
 
-    def __init__(
-        self,
-        side: Side,
-        send: Callable[[bytes, bytes], None],
-        receive: Callable[[], tuple[bytes, bytes]],
-    ) -> None:
-        """`send` and `receive` take or return a frame's kind and payload."""
-        self._side = side
-        self._send = send
-        self._receive = receive
+    def __init__(self) -> None:
+        self._write, self._read = os.write, os.read
         self.table = Table()
         self.depth = 0
         self.turn: Turn | threading.RLock = threading.RLock()
         """Held from a request to its answer, and while waiting for one: a completion's threads ask, too."""
+        self.announced: set[int] = set()
+        self.classes: dict[str, type] = {}
+        self._own = Numbers()
+        """This side's objects that the other side knows by number."""
+        self._theirs: dict[int, Any] = {}
+        """Proxies of the other side's objects."""
 
-    def _message(self) -> serialization.Message:
-        return serialization.Message(self.table, self._side, MOST_CHARACTERS)
-
-    def ask(self, *request: Any) -> Any:
+    def request(self, *request: Any) -> Any:
         """Sends a request; returns the answer, or raises the exception in it."""
         with self.turn:
-            return self._asked(request)
+            self._send(b"Q", self._message().write(request, self.outgoing()))
+            self.depth += 1
+            while True:
+                kind, payload = self._receive()
+                if kind != b"Q":
+                    break
+                self.respond(payload)
+            self.depth -= 1
+            (value,), extras = self._message().read(payload)
+            if extras is not None:
+                self.incoming(extras)
+            if kind == b"X":
+                self.raised(value)
+            return value
 
-    def _asked(self, request: tuple[Any, ...]) -> Any:
-        side = self._side
-        self._send(b"Q", self._text(request, side.outgoing()))
-        self.depth += 1
-        while True:
-            kind, payload = self._receive()
-            if kind != b"Q":
-                break
-            self.answer(payload)
-        self.depth -= 1
-        message = self._message()
-        (value,), extras = message.read(payload)
-        if extras is not None:
-            side.incoming(extras)
-        message.fill_hashed()
-        if kind == b"X":
-            side.raised(value)
-        return value
-
-    def answer(self, payload: bytes, *, holds_turn: bool = False) -> None:
+    def respond(self, payload: bytes, *, holds_turn: bool = False) -> None:
         """Performs a request of the other side, and sends the result."""
-        side = self._side
         self.depth += 1
-        message = self._message()
-        request, extras = message.read(payload)
+        request, extras = self._message().read(payload)
         if extras is not None:
-            side.incoming(extras)
+            self.incoming(extras)
         if holds_turn:  # while it performs the request, other threads may ask
             self.turn.release()
         kind = b"V"
         try:
-            message.fill_hashed()
-            value = side.perform(request)
+            value = self.perform(request)
         except BadMessageError:  # an unreadable request is not a result
             raise
         except BaseException as error:
             kind, value = b"X", error
-            side.failed(error)
+            self.failed(error)
         self.depth -= 1
         self.turn.acquire()
         try:
@@ -135,18 +110,41 @@ class Exchange:
             if not holds_turn:
                 self.turn.release()
 
-    def _written(self, value: Any) -> bytes:
-        extras = self._side.outgoing()
-        try:
-            return self._text([value], extras)
-        except TooLargeError:
-            self._side.too_large()
-        except NotDataError as error:
-            return self._text([self._side.unsent(error, value)], extras)
+    def _message(self) -> Message:
+        return Message(self.table, self, MOST_CHARACTERS)
 
-    def _text(self, parts: Sequence[Any], extras: object) -> bytes:
-        while True:
-            try:
-                return self._message().write(parts, extras)
-            except UnfetchedError as late:
-                late.fetch()
+    def _written(self, value: Any) -> bytes:
+        extras = self.outgoing()
+        try:
+            return self._message().write([value], extras)
+        except TooLargeError:
+            self.too_large()
+        except NotDataError as error:
+            return self._message().write([self.unsent(error, value)], extras)
+
+    def build(self, tag: str, payload: Any, message: Message) -> Any:
+        """A value that is not data, from its form in a message."""
+        if tag == "H":
+            return self._own.get(payload)
+        return self._proxy(payload, message) if tag == "h" else build_named(tag, payload, message, self.classes)
+
+    def filled(self, value: object) -> None:
+        """An object of the dataset's class has received its fields."""
+
+    def copied(self) -> None:
+        """A value crosses as a copy, which later changes don't reach."""
+
+    # What each side does in its own way. `failed`: the request has raised, which is the answer. `unsent`: a substitute
+    # for an answer that can't be sent.
+
+    _send: Callable[[bytes, bytes], None]
+    _receive: Callable[[], tuple[bytes, bytes]]
+    _proxy: Callable[[Any, Message], Any]
+    lower: Callable[[Any, type, Message], Any]
+    perform: Callable[[list[Any]], Any]
+    failed: Callable[[BaseException], None]
+    raised: Callable[[Any], NoReturn]
+    outgoing: Callable[[], object]
+    incoming: Callable[[Any], None]
+    too_large: Callable[[], NoReturn]
+    unsent: Callable[[NotDataError, object], object]

@@ -1,21 +1,26 @@
-"""Values that cross between the two processes by name: functions and classes of Python, the dataset's own classes.
+"""Values that are not data: those that cross by name, and descriptions of those that stay and are known by number.
 
-Both sides have these, so a name is enough, and no code of the other side is called through it. Also exceptions, whose
-class crosses by name and whose arguments cross as data.
+Both sides have Python's functions and classes and the dataset's own classes, so a name is enough, and no code of the
+other side is called through it. An exception's class crosses by name, and its arguments as data.
 """
 
 from __future__ import annotations
 
 import collections
+import contextlib
 import enum
+import functools
 import importlib
+import inspect
 import sys
 import types
 from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from evaluator.suites.guest.errors import BadMessageError
+from evaluator.sandbox.guest import encode
+from evaluator.sandbox.guest.encode import OWN_MODULES
+from evaluator.suites.guest.errors import BadMessageError, NotDataError
 from evaluator.suites.guest.serialization import Message
 
 _FUNCTION_MODULES = frozenset(
@@ -37,6 +42,152 @@ _NEVER_IMPORTED = frozenset(
 )
 _FUNCTIONS = (types.BuiltinFunctionType, types.FunctionType, types.MethodDescriptorType, types.WrapperDescriptorType)
 _PUBLIC = {"_operator": "operator", "_functools": "functools", "_heapq": "heapq", "_bisect": "bisect"}
+_CALLED = (*_FUNCTIONS, types.MethodType, types.MethodWrapperType, functools.partial, type(functools.cache(len)))
+_ITERATORS = frozenset(("builtins", "itertools", "_collections", "_collections_abc", "collections"))
+_OF_EVERY_OBJECT = frozenset(
+    """__new__ __init__ __init_subclass__ __class_getitem__ __subclasshook__ __reduce_ex__ __getattribute__ __setattr__
+    __delattr__ __dir__""".split()
+)
+
+
+class Numbers:
+    """Numbers of this side's objects, and of the proxies of the other side's objects."""
+
+    def __init__(self) -> None:
+        self._objects: list[Any] = []
+        self._numbers: dict[Any, int] = {}
+        self._proxies: dict[int, tuple[Any, int]] = {}
+
+    def get(self, number: Any) -> Any:
+        """Raises `BadMessageError` for a number that was never given out."""
+        if type(number) is not int or not 0 <= number < len(self._objects):
+            raise BadMessageError("a number that was never given out")
+        return self._objects[number]
+
+    def number(self, value: Any) -> int:
+        known = self._numbers.setdefault(_key(value), len(self._objects))
+        if known == len(self._objects):
+            self._objects.append(value)
+        return known
+
+    def number_of(self, value: Any) -> int | None:
+        return self._numbers.get(_key(value))
+
+    def add_proxy(self, value: Any, number: int) -> None:
+        """`value` is the proxy of the other side's object with that number."""
+        self._proxies[id(value)] = (value, number)
+
+    def number_of_proxy(self, value: Any) -> int | None:
+        proxy = self._proxies.get(id(value))
+        return None if proxy is None else proxy[1]
+
+    def described(self, value: Any, kind: type, message: Message) -> list[Any]:
+        """Number, kind, and details; the details of a class are sent only once. Raises `NotDataError`."""
+        number, announced = self.number(value), message.side.announced
+        if issubclass(kind, type):
+            details = None if number in announced else _class(value, message)
+            announced.add(number)
+            return [number, "class", details]
+        if issubclass(kind, _CALLED):
+            return [number, "function", [_text(value, "__name__") or "", _text(value, "__doc__")]]
+        if issubclass(kind, types.GeneratorType) or is_iterator(kind):
+            return [number, "iterator", issubclass(kind, types.GeneratorType)]
+        if encode.base_value(value, kind) is not encode.NOT_DATA:
+            raise NotDataError(f"an object of class {kind.__name__}, which is derived from a class of data")
+        return [number, "object", message.lower(kind)]
+
+
+def _key(value: Any) -> Any:
+    """Its identity: a bound method is created anew whenever it is read."""
+    if is_method(value):
+        return id(getattr(value, "__func__", None)), value.__name__, id(value.__self__)
+    return id(value)
+
+
+def is_method(value: Any) -> bool:
+    """Whether it is bound to an object."""
+    kind = type(value)
+    return kind is types.MethodType or (
+        kind is types.BuiltinMethodType and not isinstance(value.__self__, types.ModuleType)
+    )
+
+
+def is_iterator(kind: type) -> bool:
+    """Whether it is one of Python's own iterators."""
+    return hasattr(kind, "__next__") and kind.__module__ in _ITERATORS
+
+
+def _text(value: Any, name: str) -> str | None:
+    text = getattr(value, name, None)
+    return text if isinstance(text, str) else None
+
+
+def _class(kind: type, message: Message) -> list[Any]:
+    """Name, docstring, bases, special and other methods, whether it is a library's, an exception's scalars."""
+    own = type.__dict__["__dict__"].__get__(kind)
+    special = [*(name for name, value in own.items() if name.startswith("__") and callable(value)), *_inherited(kind)]
+    special += ["no hash"] if own.get("__hash__", 0) is None else []
+    methods = [
+        name
+        for name, value in own.items()
+        if not name.startswith("__") and isinstance(value, types.FunctionType | staticmethod | classmethod)
+    ]
+    attributes = {}
+    if issubclass(kind, BaseException):
+        scalars = (type(None), bool, int, float, str)
+        attributes = {name: value for name, value in own.items() if type(value) in scalars and name[:2] != "__"}
+    bases = [message.lower(base) for base in kind.__bases__]
+    text = own.get("__doc__")
+    text = text if isinstance(text, str) else None
+    return [kind.__name__, text, bases, special, methods, is_of_library(kind), message.lower(attributes)]
+
+
+def _inherited(kind: type) -> list[str]:
+    """Special methods that it inherits from Python's own classes."""
+    names: set[str] = set()
+    for base in type.__dict__["__mro__"].__get__(kind)[1:-1]:
+        if base.__module__ not in OWN_MODULES:
+            names.update(name for name in vars(base) if name.startswith("__") and callable(getattr(base, name)))
+    return sorted(names - _OF_EVERY_OBJECT - ({"__hash__"} if issubclass(kind, enum.Enum) else set()))
+
+
+def is_of_library(kind: type) -> bool:
+    """Whether an imported module other than the completion's has it under its name.
+
+    Not if its objects may equal anything, such as `mock.ANY`: it is treated like the completion's own.
+    """
+    module = kind.__module__
+    value: Any = None if module in OWN_MODULES or "mock" in module else sys.modules.get(module)
+    for part in kind.__qualname__.split("."):
+        value = getattr(value, part, None)
+    return value is kind
+
+
+def description(function: Any, message: Message) -> list[Any]:
+    """Name, docstring, parameters if they are known, and annotations, if all are data or classes."""
+    texts = [getattr(function, name, None) for name in ("__name__", "__doc__")]
+    parameters = None
+    with contextlib.suppress(ValueError, TypeError):
+        parameters = _parameters(function)
+    shown = [text if isinstance(text, str) else "" for text in texts]
+    annotations = getattr(function, "__annotations__", {})
+    return [*shown, message.lower_or(parameters, None), message.lower_or(annotations, {})]
+
+
+def _parameters(function: Any) -> tuple[Any, ...]:
+    """From `inspect.signature`, for each parameter: name, kind, and its default, if there is one, in a tuple."""
+    listed = inspect.signature(function).parameters.values()
+    return tuple((one.name, int(one.kind), () if one.default is one.empty else (one.default,)) for one in listed)
+
+
+def signature(described: tuple[Any, ...], annotations: dict[str, Any]) -> inspect.Signature:
+    """The reverse of `_parameters`, with a function's annotations."""
+    kinds, parameter, empty = list(inspect._ParameterKind), inspect.Parameter, inspect.Parameter.empty
+    listed = [
+        parameter(name, kinds[kind], default=[*default, empty][0], annotation=annotations.get(name, empty))
+        for name, kind, default in described
+    ]
+    return inspect.Signature(listed, return_annotation=annotations.get("return", empty))
 
 
 def _place_of(value: Any) -> tuple[str, str]:

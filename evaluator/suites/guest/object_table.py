@@ -79,8 +79,6 @@ def contents(value: Any) -> Any:
         return (*value.keys(), *value.values())
     if kind is bytearray:
         return bytes(value)
-    if kind is float:  # NaN
-        return ()
     if arrays.is_mutable(kind):
         return arrays.snapshot(value)
     named = fields(value)

@@ -1,55 +1,96 @@
 """Proxies, in the test's process, of the completion's functions, classes and objects: they send a request when used.
 
-No answer of the completion decides a comparison with the test's data, unless the grade says so (`Client.unsure`). An
-object of a class that neither prompt nor test mentions equals no data and can't be added; its code is not called.
+No answer of the completion decides a comparison with the test's data, unless the grade says so
+(`Completion.unsure`). An object of a class that neither prompt nor test mentions equals no data and can't be added; its
+code is not called.
 """
 
 from __future__ import annotations
 
 import abc
+import contextlib
 import types
-from collections.abc import Sequence
-from typing import Any, NoReturn, Protocol
+from collections.abc import Callable
+from typing import Any
 
-from evaluator.suites.guest.descriptions import DATA, IMMUTABLE
-from evaluator.suites.guest.errors import UnfetchedError
-from evaluator.suites.guest.reasons import Doubt, GaveUp
-from evaluator.suites.guest.special_methods import DATACLASS, SPECIAL, value_methods
+from evaluator.suites.guest.errors import Doubt, GaveUp
 
-
-class Operations(Protocol):
-    def refuse(self) -> None: ...
-
-
-class Client(Protocol):
-    """The test's side of the connection, as its proxies need it."""
-
-    mentioned: frozenset[str]
-    quiet: bool
-    """No requests are sent while values are shown."""
-    returned: set[int]
-    """Known objects that were in a later answer, by `id`."""
-    tested: set[int]
-    """Functions and classes that the test got by name, by `id`."""
-    made: set[int]
-    """Objects that the test itself has constructed, by `id`: they are under test, and not answers."""
-
-    @property
-    def operations(self) -> Operations: ...
-    def ask(self, *request: Any) -> Any: ...
-    def call(self, target: object, name: str | None, arguments: Sequence[Any], keywords: dict[str, Any]) -> Any: ...
-    def not_compared(self, other: object, *, decides: bool) -> None: ...
-    def unsure(self, reason: str) -> None: ...
-    def give_up(self, reason: str) -> NoReturn: ...
+Client = Any
+"""A `client.Completion`."""
+_READS = frozenset("ln")
+"""Requests for names, and for items of an iterator."""
+_SHOWING = frozenset(("__repr__", "__str__", "__hash__"))
 
 
-class Handle:
-    """An object of the completion by its number."""
+def _refused(name: str) -> Callable[..., Any]:
+    """A special method that can't be used from another process."""
 
-    __slots__ = ("number",)
+    def refuse(self: Any, *_: object) -> Any:
+        self._client.give_up(GaveUp.USES.format(name))
 
-    def __init__(self, number: int) -> None:
-        self.number = number
+    return refuse
+
+
+_ORDERS = ("__lt__", "__le__", "__gt__", "__ge__")
+_DECIDING = frozenset((
+    *_ORDERS, "__contains__",
+    *(
+        f"__{way}{name}__"
+        for name in "add sub mul matmul truediv floordiv mod divmod pow lshift rshift and or xor".split()
+        for way in ("", "r", "i")
+    ),
+))  # fmt: skip
+"""Orders, `in` and arithmetic: the code of an answer could return anything for them."""
+_QUERIES = frozenset(
+    f"__{name}__"
+    for name in """len iter next bool int float index complex abs neg pos invert reversed enter getitem setitem delitem
+    call round floor ceil trunc bytes format length_hint""".split()
+)
+_CONSISTENT = frozenset(("__iter__", "__next__", "__call__", "__enter__", "__str__"))
+"""Queries that an answer of a class that the task does not mention can't answer inconsistently."""
+_REFUSED = ("__await__", "__aiter__", "__anext__", "__aenter__", "__aexit__", "__get__", "__set__", "__copy__",
+            "__deepcopy__")  # fmt: skip
+
+
+def _forwarded(name: str) -> Callable[..., Any]:
+    def operate(self: Any, *operands: object, **keywords: object) -> Any:
+        kind = type(self)
+        client, made = kind._client, id(self) in kind._client.made
+        if name not in _DECIDING:
+            doubtful = not (kind._mentioned or made or name in _CONSISTENT)
+        elif kind._mentioned:
+            doubtful = name in _ORDERS or not made or id(self) in client.returned
+        else:
+            for operand in operands:
+                client.not_compared(operand, decides=not kind._library)
+            return NotImplemented
+        if doubtful:
+            client.unsure(Doubt.CALLED.format(kind.__name__, name))
+        return client.call(self, name, operands, keywords)
+
+    return operate
+
+
+def _exit(self: Any, kind: object, error: object, _traceback: object) -> Any:
+    """The completion can't suppress a failed assert of the test; other suppressed exceptions are noted."""
+    client = type(self)._client
+    if isinstance(error, AssertionError) and not hasattr(error, "_rollscope_failure"):
+        with contextlib.suppress(Exception):
+            client.call(self, "__exit__", (kind, error, None), {})
+        return False
+    suppressed = client.call(self, "__exit__", (kind, error, None), {})
+    if error is None:
+        return suppressed
+    if bool(suppressed) and id(self) not in client.made:
+        client.unsure(Doubt.SUPPRESSED.format(type(self).__name__))
+    return bool(suppressed)
+
+
+_SPECIAL: dict[str, Callable[..., Any]] = {
+    **{name: _forwarded(name) for name in _DECIDING | _QUERIES},
+    **{name: _refused(name) for name in _REFUSED},
+    "__exit__": _exit,
+}
 
 
 class Classes(type):
@@ -81,34 +122,17 @@ class Classes(type):
         return attribute(cls._client, cls, name)
 
     def __setattr__(cls, name: str, value: object) -> None:
-        cls._client.give_up(GaveUp.SETS_ON_CLASS)
+        cls._client.give_up(GaveUp.SETS)
 
     def __delattr__(cls, name: str) -> None:
-        cls._client.give_up(GaveUp.DELETES_ON_CLASS)
-
-    def _doubt(cls, name: str) -> None:
-        """Of a class that is an answer, its metaclass decides."""
-        if id(cls) not in cls._client.tested:
-            cls._client.unsure(Doubt.CALLED.format(cls.__name__, name))
-
-    def __iter__(cls) -> Any:
-        cls._doubt("__iter__")
-        return iter(cls._client.ask("b", cls, "iter"))
-
-    def __len__(cls) -> int:
-        cls._doubt("__len__")
-        return int(cls._client.ask("b", cls, "len"))
+        cls._client.give_up(GaveUp.SETS)
 
     def __bool__(cls) -> bool:
         return True
 
-    def __contains__(cls, member: object) -> bool:
-        cls._doubt("__contains__")
-        return bool(cls._client.ask("o", cls, "contains", member))
 
-    def __getitem__(cls, key: object) -> Any:
-        cls._doubt("__getitem__")
-        return cls._client.ask("o", cls, "getitem", key)
+for _name in ("__iter__", "__len__", "__contains__", "__getitem__"):  # an Enum's, or those of a metaclass
+    setattr(Classes, _name, _refused(_name))
 
 
 class Remote(metaclass=Classes, ours=True):
@@ -135,20 +159,20 @@ class Remote(metaclass=Classes, ours=True):
             return "an object of the completion"
         if not _has(kind, "__repr__"):
             return f"<an object of class {kind.__name__}>"
-        return str(kind._client.ask("u", self, "__repr__"))
+        return str(kind._client.call(self, "__repr__", (), {}))
 
     def __str__(self) -> str:
         kind = type(self)
         if kind._client.quiet or not _has(kind, "__str__"):
             return repr(self)
-        return str(kind._client.ask("u", self, "__str__"))
+        return str(kind._client.call(self, "__str__", (), {}))
 
     def __eq__(self, other: object) -> Any:
         return True if self is other else _equal(self, other)
 
     def __hash__(self) -> int:
         kind = type(self)
-        return int(kind._client.ask("u", self, "__hash__")) if _has(kind, "__hash__") else id(self)
+        return int(kind._client.call(self, "__hash__", (), {})) if _has(kind, "__hash__") else id(self)
 
     def __reduce_ex__(self, _protocol: Any) -> Any:
         if type(self)._mentioned:
@@ -174,6 +198,20 @@ def attribute(client: Client, target: object, name: str) -> Any:
     return value
 
 
+def is_doubtful(what: str, target: Any = None, name: Any = None) -> bool:
+    """Whether a request with this kind, object and name is about more than plain data.
+
+    A completion's choice of answer does not make its own failure doubtful; the test's operations on objects do.
+    """
+    if what in _READS or (what == "c" and name in _SHOWING):
+        return False
+    if what == "c" and name is None:
+        return isinstance(target, Classes | ExceptionClasses)
+    kind: Any = type(target)  # only the completion's own: it was free to answer with something else
+    own = isinstance(kind, Classes) and not (kind._mentioned or kind._library)
+    return what != "c" or not own
+
+
 def _is_doubtful(client: Client, target: object) -> bool:
     """Whether its methods are not under test: an answer's own code could decide `answer.equals(expected)`."""
     if isinstance(target, Remote):
@@ -187,16 +225,17 @@ def _has(kind: Any, special: str) -> bool:
 
 def _equal(one: Any, other: Any) -> Any:
     """`NotImplemented` if `one` does not decide: an object of the test may still find the two equal."""
-    kind, other_kind = type(one), type(other)
+    kind = type(one)
     remote = isinstance(other, Remote)
     own = _has(kind, "__eq__")
     if not remote and not (own and kind._mentioned):
         kind._client.not_compared(other, decides=own and not kind._library)
         return False if own else NotImplemented
-    if not own and not _has(other_kind, "__eq__"):
+    if not own:
         return NotImplemented
     kind._client.unsure(Doubt.CALLED.format(kind.__name__, "__eq__"))
-    return bool(kind._client.ask("o", one, "eq", other))
+    answer = kind._client.call(one, "__eq__", (other,), {})
+    return answer if answer is NotImplemented else bool(answer)
 
 
 class _Method:
@@ -210,12 +249,12 @@ class _Method:
 
 
 class Method:
-    """A method of an object or class of the completion."""
+    """A method of an object or class of the completion. It can't be passed on, or compared."""
 
-    __slots__ = ("__name__", "_client", "_found", "_target")
+    __slots__ = ("__name__", "_client", "_target")
 
     def __init__(self, client: Client, target: object, name: str) -> None:
-        self._client, self._target, self.__name__, self._found = client, target, name, None
+        self._client, self._target, self.__name__ = client, target, name
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
         client, target = self._client, self._target
@@ -226,24 +265,10 @@ class Method:
         return answer
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self.fetched(), name)
+        return getattr(self._client.ask("a", self._target, self.__name__), name)
 
-    def __eq__(self, other: object) -> bool:
-        return self.fetched() is (other.fetched() if isinstance(other, Method) else other)
-
-    def __hash__(self) -> int:
-        return hash(self.fetched())
-
-    def fetched(self) -> Any:
-        """The completion's own method object, to be passed to it."""
-        self._found = self._found or self._client.ask("a", self._target, self.__name__)
-        return self._found
-
-    def known(self) -> Any:
-        """The same, while a message is written. Raises `UnfetchedError`."""
-        if self._found is None:
-            raise UnfetchedError(self.fetched)
-        return self._found
+    __eq__ = _refused("__eq__")
+    __hash__ = None  # type: ignore[assignment]
 
 
 def class_of(
@@ -266,19 +291,9 @@ def class_of(
     parents: tuple[type, ...] = tuple(base for base in bases if isinstance(base, Classes)) or (Remote,)
     mentioned = name in client.mentioned or any(getattr(parent, "_mentioned", False) for parent in parents)
     namespace: dict[str, Any] = {method: _Method(method) for method in methods if not method.startswith("__")}
-    namespace |= {each: SPECIAL[each] for each in special if each in SPECIAL and (mentioned or each != "__contains__")}
-    if "dataclass" in special:
-        namespace |= {each: DATACLASS[each] for each in special if each in DATACLASS}
-        namespace.setdefault("__hash__", Remote.__hash__)
-    data = next((one for base in bases for one in base.__mro__ if one in DATA), None)
-    if data is not None:
-        parents, real = _like_data(data, name, parents, real)
-        own = {*special, *methods}.union(*(vars(one) for one in _mro_of(parents)))
-        namespace.update((each, made) for each, made in value_methods(data).items() if each not in own)
-        # a class with `__eq__` does not inherit `__hash__`
-        namespace.setdefault("__hash__", data.__hash__ if data in IMMUTABLE else Remote.__hash__)
-        if "__missing__" in own:
-            namespace["__getitem__"] = SPECIAL["__getitem__"]
+    namespace |= {
+        each: _SPECIAL[each] for each in special if each in _SPECIAL and (mentioned or each != "__contains__")
+    }
     if real is not None:
         namespace["__class__"] = property(lambda _: real)
     namespace.update(
@@ -292,20 +307,6 @@ def class_of(
         if isinstance(base, abc.ABCMeta):
             base.register(made)  # type: ignore[arg-type]
     return made
-
-
-def _mro_of(parents: tuple[type, ...]) -> list[type]:
-    return [one for parent in parents for one in parent.__mro__ if isinstance(one, Classes) and one is not Remote]
-
-
-def _like_data(
-    data: type, name: str, parents: tuple[type, ...], real: type | None
-) -> tuple[tuple[type, ...], type | None]:
-    """The bases of the proxy of a class derived from data, and the `__class__` of its objects."""
-    if data not in IMMUTABLE:
-        return parents, real or type(name, (data,), {"__module__": "solution"})
-    has_it = any(issubclass(one, data) for one in parents)
-    return (parents if has_it else (*parents, data)), real
 
 
 class ExceptionClasses(type):
@@ -331,17 +332,9 @@ _OF_EXCEPTIONS = {
 }
 
 
-def object_of(kind: Any, value: Any) -> Any:
-    """A new proxy of that class; with its value if the class is derived from immutable data."""
-    data = next((one for one in kind.__mro__ if one in IMMUTABLE), None)
-    if data is None:
-        return object.__new__(kind)
-    return data.__new__(kind, value) if type(value) is data else data.__new__(kind)
-
-
 def class_like(client: Client, real: type) -> Any:
     """The proxy of a class that both sides have, for an object of it that is not data."""
-    special = [name for name in SPECIAL if hasattr(real, name)]
+    special = [name for name in _SPECIAL if hasattr(real, name)]
     return class_of(client, real.__name__, None, [Remote], special, [], real, library=True)
 
 
@@ -361,7 +354,7 @@ class Function:
         return self if instance is None else types.MethodType(self, instance)
 
     def __setattr__(self, name: str, value: object) -> None:
-        self._client.give_up(GaveUp.SETS_ON_FUNCTION)
+        self._client.give_up(GaveUp.SETS)
 
     @property  # type: ignore[misc]
     def __class__(self) -> Any:
@@ -388,12 +381,12 @@ class NoData:
 
 
 class Iterator:
-    """Pulls one item at a time. If it is dropped before its end, the next request closes it on the other side."""
+    """Pulls one item at a time."""
 
-    __slots__ = ("_client", "_closes", "_finished", "_number")
+    __slots__ = ("_client", "_finished")
 
-    def __init__(self, client: Client, number: int, closes: list[int]) -> None:
-        self._client, self._number, self._closes = client, number, closes
+    def __init__(self, client: Client) -> None:
+        self._client = client
         self._finished = False
 
     def __iter__(self) -> Any:
@@ -408,13 +401,9 @@ class Iterator:
 
     def _ask(self, what: str, *more: Any) -> Any:
         self._finished = True  # also if `ask` raises
-        answer = self._client.ask(what, Handle(self._number), *more)
+        answer = self._client.ask(what, self, *more)
         self._finished = False
         return answer
-
-    def __del__(self) -> None:
-        if not self._finished:
-            self._closes.append(self._number)
 
 
 class Generator(Iterator):

@@ -17,9 +17,8 @@ import fractions
 import json
 import pathlib
 import re
-import types
-from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 from evaluator.sandbox.guest.channel import json_chunks
 from evaluator.suites.guest import arrays
@@ -28,84 +27,49 @@ from evaluator.suites.guest.object_table import MAPPINGS, Table, contents, field
 
 MAX_DEPTH = 200
 _CONTAINER_COST = 3
-_LONG = 4000
-"""A message with more characters may have an int that JSON's reader refuses."""
 _LONG_BITS = 10_000
+_LONG_INT = re.compile(r"\d{3000}")
+"""An int that JSON's reader may refuse; or digits in a text."""
 _SCALARS = frozenset((type(None), bool, int, float, str))
 _NUMBERS = frozenset((type(None), bool, int, float))
 
 _scanned = json.JSONDecoder().scan_once  # type: ignore[attr-defined]
 
 
-class Announced:
-    """Numbers of objects that are described to the other side only once, after their message is written."""
-
-    def __init__(self) -> None:
-        self._known: set[int] = set()
-        self.fresh: list[int] = []
-
-    def is_new(self, number: int) -> bool:
-        if number in self._known or number in self.fresh:
-            return False
-        self.fresh.append(number)
-        return True
-
-    def settle(self) -> None:
-        self._known.update(self.fresh)
-        self.fresh.clear()
-
-
-class Side(Protocol):
-    """What each side does in its own way: values that are not data."""
-
-    announced: Announced
-    classes: dict[str, type]
-    """The dataset's own classes by name; their instances cross as their fields."""
-
-    def lower(self, value: object, kind: type, message: Message) -> object: ...
-    def build(self, tag: str, payload: Any, message: Message) -> object: ...
-    def filled(self, value: object) -> None:
-        """An object of the dataset's class has received its fields."""
-
-    def copied(self) -> None:
-        """A value crosses as a copy, which later changes don't reach."""
-
-
 class Message:
     """One message: written by `write`, or read by `read`. Numbers its objects as the other side does."""
 
-    def __init__(self, table: Table, side: Side, cap: int) -> None:
-        """`cap`: the most characters."""
+    def __init__(self, table: Table, side: Any, cap: int) -> None:
+        """`side`: an `exchange.Exchange`, which handles what is not data. `cap`: the most characters."""
         self.table = table
         self.side = side
         self._left = self._cap = cap
         self._bodies: list[Any] = []
-        self._hashed: list[tuple[Any, list[Any]]] = []
-        self._careful = False
+        self._hex = False
+        """Whether long ints are written as hexadecimal texts."""
 
     def write(self, main: Sequence[object], extras: object = None) -> bytes:
         """Raises `TooLargeError`, `NotDataError`, or what the side's `lower` raises."""
-        table, announced = self.table, self.side.announced
+        table = self.table
         first = table.next
         changed = table.changed()
         try:
-            announced.fresh.clear()
             text = self._text(main, changed, extras)
-            if not self._careful and (len(text) > _LONG or "NaN" in text):
-                self._take_back(first, 0, 0)
-                self._left, self._careful = self._cap, True
-                text = self._text(main, changed, extras)
+            if text is None or _LONG_INT.search(text):
+                self._take_back(first, 0)
+                self._left, self._hex = self._cap, True
+                text = self._text(main, changed, extras) or ""
             if len(text) > self._cap:
                 raise TooLargeError
         except BaseException:
-            self._take_back(first, 0, 0)
+            self._take_back(first, 0)
             raise
         table.settle(changed)
         table.untold.clear()  # each side's extras have them
-        announced.settle()
         return text.encode("ascii")
 
-    def _text(self, main: Sequence[object], changed: list[int], extras: object) -> str:
+    def _text(self, main: Sequence[object], changed: list[int], extras: object) -> str | None:
+        """None if JSON's writer refuses an int."""
         table = self.table
         try:
             changes = [[number, self._content(table.objects[number])] for number in changed]
@@ -116,30 +80,32 @@ class Message:
             return "".join(json_chunks((changes, lowered, bodies, extras), 0))
         except RecursionError:
             raise NotDataError("a value that is nested too deeply") from None
-        except ValueError:  # an int with too many digits for JSON's writer
-            if self._careful:
+        except ValueError:
+            if self._hex:
                 raise
-            return " " * (_LONG + 1)
+            return None
 
-    def _take_back(self, first: int, bodies: int, announced: int) -> None:
+    def _take_back(self, first: int, bodies: int) -> None:
         """Removes the numbers since then, which are not written."""
         self.table.forget(first)
-        del self._bodies[bodies:], self.side.announced.fresh[announced:]
+        del self._bodies[bodies:]
+        self.side.announced.clear()  # details that come twice do no harm
 
     def lower_or(self, value: Any, otherwise: Any) -> Any:
         """The value lowered, or `otherwise` if it can't be."""
-        first, bodies, announced = self.table.next, len(self._bodies), len(self.side.announced.fresh)
+        first, bodies = self.table.next, len(self._bodies)
         try:
             return self.lower(value)
         except (NotDataError, TooLargeError, ValueError, RecursionError):
-            self._take_back(first, bodies, announced)
+            self._take_back(first, bodies)
             return self.lower(otherwise)
 
     def lower(self, value: Any, depth: int = 0) -> Any:
         """The value in a form that JSON's writer can write."""
         kind = type(value)
         if kind in _SCALARS:
-            return self._scalar(value, kind) if self._careful else value
+            is_long = self._hex and kind is int and value.bit_length() > _LONG_BITS
+            return {"i": format(value, "x")} if is_long else value
         number = self.table.numbers.get(id(value))
         if number is not None:
             return {"r": number}
@@ -160,22 +126,12 @@ class Message:
             self.table.add(value)
         return lowered
 
-    def _scalar(self, value: Any, kind: type) -> Any:
-        if kind is int and value.bit_length() > _LONG_BITS:
-            return {"i": format(value, "x")}
-        if kind is not float or value == value:  # noqa: PLR0124 - NaN equals nothing, so its identity matters
-            return value
-        if id(value) not in self.table.numbers:
-            self.table.add(value)
-            return {"n": arrays.module_of_nan(value)}
-        return {"r": self.table.numbers[id(value)]}
-
     def items(self, values: Any, depth: int) -> list[Any]:
         """The values of a sequence or set, lowered; long runs of numbers are the common case."""
         listed = values if type(values) is list else list(values)
         kinds = set(map(type, listed))
         self._left -= len(listed)
-        if (kinds <= _NUMBERS and not self._careful) or kinds == {str}:
+        if (kinds <= _NUMBERS and not self._hex) or kinds == {str}:
             return listed
         return [self.lower(value, depth) for value in listed]
 
@@ -195,7 +151,9 @@ class Message:
         if arrays.is_mutable(kind):
             return arrays.lower(value, kind, lambda item: self.lower(item, 1), self._left)
         if kind in _PAIRED:
-            return self.pairs(_PAIRED[kind](value), 1)
+            return self.pairs(_PAIRED[kind](_hashing(value)), 1)
+        if kind is set:
+            return self.items(_hashing(value), 1)
         return self.items(contents(value), 1) if kind in _SEQUENCES else self.pairs(fields(value).items(), 1)
 
     def read(self, text: bytes) -> tuple[list[Any], Any]:
@@ -225,20 +183,11 @@ class Message:
             raise BadMessageError(f"{type(error).__name__}: {error}"[:300]) from None
 
     def fill(self, value: Any, content: Any) -> None:
-        """Sets an object's contents; later, by `fill_hashed`, if the other side has to be asked for a hash."""
+        """Sets an object's contents."""
         kind = type(value)
-        keys = content[::2] if kind in MAPPINGS else content if kind is set else ()
-        if all(map(_has_own_hash, keys)):
-            refill(value, content)
-        else:
-            self._hashed.append((value, content))
-
-    def fill_hashed(self) -> None:
-        """Fills what is left, after `read`, when both sides know the same objects."""
-        for value, content in self._hashed:
-            refill(value, content)
-            if (number := self.table.numbers.get(id(value))) is not None:  # it was not dropped meanwhile
-                self.table.settle([number])
+        if not _hash_themselves(content[::2] if kind in MAPPINGS else content if kind is set else ()):
+            raise BadMessageError(_HASHED)
+        refill(value, content)
 
     def build(self, node: Any) -> Any:
         """The value that was lowered to this."""
@@ -288,7 +237,7 @@ _Writer = Callable[[Message, Any, int], Any]
 
 def _numbered(tag: str, parts: _Writer) -> _Writer:
     def write(message: Message, value: Any, depth: int) -> Any:
-        message.table.add(value)
+        message.table.add(_hashing(value) if isinstance(value, _KEYED) else value)
         return {tag: parts(message, value, depth)}
 
     return write
@@ -299,21 +248,38 @@ def _list(message: Message, value: Any, depth: int) -> Any:
     return message.items(value, depth)
 
 
+def _frozenset(message: Message, value: Any, depth: int) -> Any:
+    return {"Z": message.items(_hashing(value), depth)}
+
+
 def _immutable(tag: str) -> _Writer:
     return lambda message, value, depth: {tag: message.items(value, depth)}
 
 
-def _frozenset(message: Message, value: Any, depth: int) -> Any:
-    if all(map(_has_own_hash, value)):
-        return {"Z": message.items(value, depth)}
-    raise NotDataError("a frozenset of objects that are not data")
+_KEYED = (dict, set)
+_HASHED = "a set or dict of objects with a hash of their own"
+
+
+def _hashing(value: Any) -> Any:
+    """The dict or set. The other side would have to ask for the hashes of some objects while it reads."""
+    if not _hash_themselves(value):
+        raise NotDataError(_HASHED)
+    return value
+
+
+def _hash_themselves(keys: Iterable[Any]) -> bool:
+    """Whether hashing these runs no code of the other side's."""
+    return _SCALARS.issuperset(map(type, keys)) or all(map(_has_own_hash, keys))
 
 
 def _has_own_hash(value: Any) -> bool:
-    """Whether hashing it runs no code of the other side's."""
     kind = type(value)
-    known = kind in _SCALARS or is_data(kind) or kind.__hash__ is object.__hash__  # type: ignore[comparison-overlap]
-    return all(map(_has_own_hash, value)) if kind is tuple else known
+    if kind is tuple:
+        return all(map(_has_own_hash, value))
+    if kind in _SCALARS or is_data(kind) or kind.__hash__ is object.__hash__:  # type: ignore[comparison-overlap]
+        return True
+    special = [vars(one)["_special"] for one in kind.__mro__ if "_special" in vars(one)]  # a proxy's
+    return special != [] and not any("__hash__" in names for names in special)
 
 
 _VIEWS: dict[str, Callable[[dict[Any, Any]], Any]] = {"keys": dict.keys, "values": dict.values, "items": dict.items}
@@ -322,7 +288,7 @@ _VIEWS: dict[str, Callable[[dict[Any, Any]], Any]] = {"keys": dict.keys, "values
 def _view(name: str) -> _Writer:
     def write(message: Message, value: Any, depth: int) -> Any:
         message.side.copied()
-        return {"v": [name, message.lower(dict(getattr(value, "mapping", value)), depth)]}
+        return {"v": [name, message.lower(dict(value.mapping), depth)]}
 
     return write
 
@@ -376,7 +342,6 @@ _WRITERS: dict[type, _Writer] = {
     type({}.keys()): _view("keys"),
     type({}.values()): _view("values"),
     type({}.items()): _view("items"),
-    types.MappingProxyType: _view("proxy"),
     type(...): lambda *_: {"x": ["...", []]},
     type(NotImplemented): lambda *_: {"x": ["NotImplemented", []]},
     re.Pattern: lambda message, value, depth: {"x": ["Pattern", message.items((value.pattern, value.flags), depth)]},
@@ -414,13 +379,14 @@ def _read_view(message: Message, payload: Any) -> Any:
     mapping = message.build(node)
     if not isinstance(mapping, dict):
         raise BadMessageError("a view without a dict")
-    return types.MappingProxyType(mapping) if name == "proxy" else _VIEWS[name](mapping)
+    return _VIEWS[name](mapping)
 
 
-def _read_nan(message: Message, module: Any) -> float:
-    made = arrays.nan_of(module)
-    message.table.add(made)
-    return made
+def _read_frozenset(message: Message, nodes: Any) -> Any:
+    items = message.parts(nodes)
+    if not _hash_themselves(items):
+        raise BadMessageError(_HASHED)
+    return frozenset(items)
 
 
 def _read_bytearray(message: Message, text: Any) -> Any:
@@ -434,12 +400,11 @@ _READERS: dict[str, Callable[[Message, Any], Any]] = {
     "t": lambda message, nodes: tuple(message.parts(nodes)),
     "d": lambda message, nodes: _filled(message, {}, nodes),
     "S": lambda message, nodes: _filled(message, set(), nodes),
-    "Z": lambda message, nodes: frozenset(message.parts(nodes)),
+    "Z": _read_frozenset,
     "b": lambda _, text: bytes.fromhex(text),
     "B": _read_bytearray,
     "c": lambda _, parts: complex(float(parts[0]), float(parts[1])),
     "i": lambda _, text: int(text, 16),
-    "n": _read_nan,
     "C": lambda message, nodes: _filled(message, collections.Counter(), nodes),
     "O": lambda message, nodes: _filled(message, collections.OrderedDict(), nodes),
     "y": _read_defaultdict,

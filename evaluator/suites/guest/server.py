@@ -6,22 +6,19 @@ Arguments and results are data; objects that are not data stay here, and the tes
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import functools
-import operator
 import os
 import resource
-import types
 from types import CodeType
 from typing import Any, NoReturn
 
 from evaluator.sandbox.guest import channel, encode, failures, loading
 from evaluator.sandbox.guest.encode import OWN_MODULES
 from evaluator.sandbox.guest.loading import flush
-from evaluator.suites.guest import descriptions, mock_proxies, named_values, shared_state
+from evaluator.suites.guest import named_values, shared_state
 from evaluator.suites.guest.errors import NotDataError
 from evaluator.suites.guest.exchange import Exchange, Turn
-from evaluator.suites.guest.serialization import Announced, Message
+from evaluator.suites.guest.serialization import Message
 
 _fstat, _pread, _usage = os.fstat, os.pread, resource.getrusage
 """The test may replace these names with mocks."""
@@ -59,27 +56,21 @@ def _names(code: CodeType, name: str) -> bool:
     return name in code.co_names or any(_names(each, name) for each in code.co_consts if isinstance(each, CodeType))
 
 
-class Server:
+class Server(Exchange):
     """The completion's side of the connection."""
 
     def __init__(
         self, connection: int, namespace: dict[str, Any], order: dict[str, Any], *, handles_signals: bool = False
     ) -> None:
+        super().__init__()
         self._connection = connection
         self._namespace = namespace
-        self._write, self._read = os.write, os.read
         self._mentioned = frozenset(order["mentioned"])
         self._class_names = frozenset(order["classes"])
         self.classes = {name: kind for name in order["classes"] if isinstance(kind := namespace.get(name), type)}
-        self.exchange = Exchange(self, self._send, self._receive)
-        self.exchange.turn = Turn() if handles_signals else self.exchange.turn
-        self.exchange.turn.acquire()  # until a request comes, and from its answer on
-        self.announced = Announced()
-        self._own = descriptions.Numbers()
-        """The completion's objects that the test knows by number."""
-        self._theirs: dict[int, Any] = {}
-        """Proxies of the test's objects."""
-        self._mocks = mock_proxies.Replacements()
+        self.turn = Turn() if handles_signals else self.turn
+        self.turn.acquire()  # until a request comes, and from its answer on
+        self._mocks = shared_state.Replacements()
         self._output_from: list[int | None] = [None, None]
         """How much of 1 and 2 has been reported to the test; None if it does not need them."""
         self._report = b""
@@ -87,7 +78,7 @@ class Server:
     def answer(self) -> None:
         """Waits for a request and answers it. Raises `ClosedError`."""
         _, payload = channel.receive_alone(self._connection, self._read)
-        self.exchange.answer(payload, holds_turn=True)
+        self.respond(payload, holds_turn=True)
 
     def _receive(self) -> tuple[bytes, bytes]:
         try:
@@ -108,7 +99,8 @@ class Server:
             self._receive()
 
     def unsent(self, error: NotDataError, value: object) -> object:
-        return _Unsent(str(error), own=any(map(_overrides, (error.kind or object, type(value)))))
+        own = any(_overrides(kind) for kind in (error.kind or object, type(value)) if not self._is_mentioned(kind))
+        return _Unsent(str(error), own=own)
 
     def failed(self, error: BaseException) -> None:
         self._report = channel.as_json({"failure": failures.report(error)})
@@ -118,11 +110,7 @@ class Server:
         raise error
 
     def incoming(self, extras: Any) -> None:
-        self.exchange.table.drop(extras.get("d", []))
-        for number in extras.get("c", ()):
-            iterator = self._own.get(number)
-            if hasattr(iterator, "close"):
-                iterator.close()
+        self.table.drop(extras.get("d", []))
         shared_state.apply(extras)
         if "o" in extras:
             flush(*loading.STREAMS[1:])
@@ -135,7 +123,7 @@ class Server:
             output = [self._output_of(number) for number in (1, 2)]
             if any(output):
                 extras["o"] = output
-        dropped = self.exchange.table.drop_unheld()
+        dropped = self.table.drop_unheld()
         if dropped:
             extras["d"] = dropped
         return extras or None
@@ -178,10 +166,9 @@ class Server:
             return {"H": number}
         if kind is _Unsent:
             return {"o": [value.what[:300], value.own]}
-        if not (issubclass(kind, tuple) and _has_methods(kind) and self._is_mentioned(kind)):
-            lowered = named_values.lower_named(value, kind, message, self._is_dataset_class)
-            if lowered is not None:
-                return lowered
+        lowered = named_values.lower_named(value, kind, message, self._is_dataset_class)
+        if lowered is not None:
+            return lowered
         if issubclass(kind, BaseException):
             number = self._own.number(value) if kind.__module__ in OWN_MODULES else None
             return {"e": [number, named_values.lower_exception(value, message)]}
@@ -189,7 +176,7 @@ class Server:
             base = encode.base_value(value, kind)
             if base is not encode.NOT_DATA:
                 return {"l": [encode.overridden(kind), message.lower(base)]}
-        return {"h": self._own.described(value, kind, message, self.announced)}
+        return {"h": self._own.described(value, kind, message)}
 
     def _is_dataset_class(self, kind: Any) -> bool:
         return kind.__name__ in self._class_names and kind.__module__ in OWN_MODULES
@@ -198,38 +185,27 @@ class Server:
         return any(one.__name__ in self._mentioned and one.__module__ in OWN_MODULES for one in kind.__mro__)
 
     def build(self, tag: str, payload: Any, message: Message) -> Any:
-        if tag == "H":
-            return self._own.get(payload)
-        if tag == "h":
-            return self._proxy(payload, message)
-        if tag == "e":
-            number, parts = payload
-            error = named_values.build_exception(parts, message)
-            self._own.add_proxy(error, number)
-            return error
-        return named_values.build_named(tag, payload, message, self.classes)
-
-    def filled(self, value: object) -> None: ...
-    def copied(self) -> None: ...
+        if tag != "e":
+            return super().build(tag, payload, message)
+        number, parts = payload
+        error = named_values.build_exception(parts, message)
+        self._own.add_proxy(error, number)
+        return error
 
     def _proxy(self, payload: Any, message: Message) -> Any:
         """The proxy of a function, iterator or mock of the test."""
         number, what, detail = payload
-        known = self._theirs.get(number)
-        if known is not None:
-            return known
-        if what == "iterator":
-            made: Any = _iterator(self, number)
-        elif what == "mock":
-            made = mock_proxies.MockProxy(self.exchange.ask, number)
-        elif what == "self":
-            made = _TestCase()
-        else:
-            made = _function(self, number, detail, message)
+        made: Any = self._theirs.get(number)
+        if made is None:
+            if what == "iterator":
+                made = _iterator(self, number)
+            elif what == "mock":
+                made = shared_state.MockProxy(self.request, number)
+            else:
+                made = _function(self, number, detail, message)
+            self._theirs[number] = made
         if what == "method":  # Python creates a new one at each access
             made = _Method(made, number)
-        else:
-            self._theirs[number] = made
         self._own.add_proxy(made, number)
         return made
 
@@ -251,10 +227,6 @@ class _Method:
         return hash(self._number)
 
 
-class _TestCase:
-    """Replaces the test's own `self`, which a decorator of the completion passes on."""
-
-
 class _Unsent:
     """Replaces a value that can't be sent."""
 
@@ -273,52 +245,36 @@ def _overrides(kind: type) -> bool:
     )
 
 
-def _has_methods(kind: type) -> bool:
-    """Whether a tuple class has public methods or properties of its own."""
-    own = type.__dict__["__dict__"].__get__(kind).items()
-    return any(isinstance(value, types.FunctionType | property) and not name.startswith("_") for name, value in own)
-
-
 def _function(server: Server, number: int, detail: Any, message: Message) -> Any:
     name, text, *nodes = detail
     parameters, annotations = map(message.build, nodes)
 
     def function(*arguments: Any, **keywords: Any) -> Any:
-        return server.exchange.ask("c", number, arguments, *[part for pair in keywords.items() for part in pair])
+        return server.request("c", number, arguments, *[part for pair in keywords.items() for part in pair])
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = text or None
     function.__annotations__ = annotations
     if parameters is not None:
-        function.__signature__ = descriptions.signature(parameters, annotations)  # type: ignore[attr-defined]
+        function.__signature__ = named_values.signature(parameters, annotations)  # type: ignore[attr-defined]
     return function
 
 
 def _iterator(server: Server, number: int) -> Any:
     while True:
-        has_item, value = server.exchange.ask("n", number)
+        has_item, value = server.request("n", number)
         if not has_item:
             return value
         yield value
-
-
-def _compared_fields(value: Any) -> tuple[Any, ...]:
-    return tuple(getattr(value, field.name) for field in dataclasses.fields(value) if field.compare)
 
 
 _REQUESTS: dict[str, Any] = {
     "c": Server._call,
     "n": Server._next,
     "l": Server._look_up,
-    "g": lambda server, name: server._namespace[name],
     "p": lambda server, *replaced: server._mocks.replace(*replaced),
     "r": lambda server, *replaced: server._mocks.restore(*replaced),
     "a": lambda _, target, name: getattr(target, name),
-    "b": lambda _, target, name: tuple(target) if name == "iter" else len(target),
-    "v": lambda _, target: encode.base_value(target, type(target)),
-    "f": lambda _, target: _compared_fields(target),
     "s": lambda _, target, name, value: setattr(target, name, value),
     "d": lambda _, target, name: delattr(target, name),
-    "o": lambda _, target, name, *operands: getattr(operator, name)(target, *operands),
-    "u": lambda _, target, name, *operands: getattr(type(target), name)(target, *operands),
 }

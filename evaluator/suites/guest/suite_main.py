@@ -7,21 +7,17 @@ import contextlib
 import marshal
 import os
 import sys
-from collections.abc import Iterator
 from types import CodeType, ModuleType
 from typing import Any
 
-from evaluator.sandbox.guest import channel, encode, folders, leftovers
+from evaluator.sandbox.guest import channel, folders, leftovers
 from evaluator.sandbox.guest.loading import STREAMS
-from evaluator.suites.guest import failure_report, test_code
+from evaluator.suites.guest import asserts
 from evaluator.suites.guest.client import Completion
-from evaluator.suites.guest.reasons import Doubt
-from evaluator.suites.guest.runner import Runner
+from evaluator.suites.guest.errors import Doubt
+from evaluator.suites.guest.runner import Compiled, Runner, compile_test, show
 
-_SHOWN = 64 * 1024
 _RECURSION = 20_000
-_IN_FUNCTION = 1
-"""`inspect.CO_OPTIMIZED`: code of a function."""
 _MOST_CODE = 1024 * 1024
 _SUPPRESSED = "an assert failed in a function of the test that the completion called, and the completion caught that"
 
@@ -79,15 +75,14 @@ class _Cases:
         completion.require_silence()
         if result["status"] == "passed" and completion.failed_assert is not None:
             text = str(completion.failed_assert)[:2000]
-            completion.operations.refuse()
+            completion.refused = True
             result = {**result, "status": "failed", "message": f"{_SUPPRESSED}: {text}" if text else _SUPPRESSED}
         if result.pop("nothing", False):
             completion.unsure(Doubt.EMPTY_ARRAY)
-        completion.operations.end(result)
+        completion.ended(result)
         report = {
             **result,
-            "final": completion.operations.final,
-            "last": "" if result["status"] == "passed" else completion.operations.last,
+            "final": completion.final,
             "requests": completion.requests,
             "case_requests": completion.case_requests,
             "memory_kib": completion.memory_kib,
@@ -96,7 +91,7 @@ class _Cases:
         }
         if result["failure"] is not None:
             report["report"] = completion.report(result["failure"])
-        return {name: value for name, value in report.items() if not _is_default(value) or name == "final"}
+        return report
 
     def _load(self) -> None:
         order = self._order
@@ -108,27 +103,24 @@ class _Cases:
         completion.know_classes()
         entry_point = order["entry_point"]
         names = [name for name in order["names"] if name not in namespace and name != entry_point]
-        code, data = completion.look_up([*names, *([entry_point] if entry_point else ())])
-        if order["form"] != "methods" and entry_point and entry_point not in {*namespace, *code}:
-            completion.nothing_to_call(entry_point)
-        live = _LiveNamespace(namespace, completion, data) if data else None
-        namespace = namespace if live is None else live
+        is_tested = order["form"] != "methods" and entry_point not in namespace
+        names += [entry_point] if entry_point else []
+        code = completion.look_up(names, entry_point if is_tested else None)
         namespace.update(code)
         if entry_point in code:
             namespace["candidate"] = code[entry_point]
         runner = Runner(order, namespace, lambda value: _shown(completion, value))
-        with contextlib.nullcontext() if live is None else live.bound(_read_by_classes(compiled[1])):
-            runner.load(compiled)
+        runner.load(compiled)
         completion.know_classes()
         self._runner = runner
 
-    def _code(self) -> tuple[list[CodeType], test_code.Compiled]:
+    def _code(self) -> tuple[list[CodeType], Compiled]:
         """The code before the test, and the test: compiled here, unless an earlier process has done it."""
         order = self._order
         if order["code"]:
             return marshal.loads(order["code"])  # type: ignore[no-any-return] # noqa: S302 - from the parent
         before = [_compiled(order, name) for name in ("preamble", "definitions") if order[name]]
-        made = before, test_code.compiled(order)
+        made = before, compile_test(order)
         code = _marshalled(made)
         if len(code) <= _MOST_CODE:  # no message of the completion has been read so far
             channel.send(self._connection, b"C", code)
@@ -147,52 +139,17 @@ def _marshalled(made: Any) -> bytes:
         return b""
 
 
-def _is_default(value: Any) -> bool:
-    return value is None or value is False or value in ("", [])
-
-
 def _namespace() -> dict[str, Any]:
     module = sys.modules["check"] = sys.modules["__main__"] = ModuleType("check")
     module.__dict__.update(__builtins__=builtins, __file__="check.py")
     return module.__dict__
 
 
-class _LiveNamespace(dict[str, Any]):
-    """A namespace in which some names refer to the completion's data, which is read anew each time."""
-
-    def __init__(self, namespace: dict[str, Any], completion: Completion, names: list[str]) -> None:
-        super().__init__(namespace)
-        self._completion = completion
-        self._names = frozenset(names)
-
-    def __missing__(self, name: str) -> Any:
-        if name in self._names:
-            return self._completion.ask("g", name)
-        raise KeyError(name)
-
-    @contextlib.contextmanager
-    def bound(self, names: set[str]) -> Iterator[None]:
-        """Meanwhile these names have the values of now: the body of a class never asks `__missing__`."""
-        values = {name: self[name] for name in names & self._names}
-        self.update(values)
-        yield
-        for name, value in values.items():
-            if self.get(name) is value:
-                del self[name]
-
-
-def _read_by_classes(code: CodeType) -> set[str]:
-    """The names in the bodies of classes."""
-    inner = [constant for constant in code.co_consts if isinstance(constant, CodeType)]
-    names = {name for body in inner if not body.co_flags & _IN_FUNCTION for name in body.co_names}
-    return names.union(*map(_read_by_classes, inner))
-
-
 def _unloadable(error: BaseException, order: dict[str, Any]) -> dict[str, Any]:
     message = str(error)[:2000].encode("utf-8", "backslashreplace").decode()
     place: dict[str, Any] = {}
     with contextlib.suppress(SyntaxError):  # of the test
-        place = failure_report.Reporter([], order, repr).of(error, message, None, failed=False)
+        place = asserts.Reporter([], order["test"], repr).of(error, message, None, failed=False)
     return {
         "status": "unloadable",
         "type": type(error).__name__,
@@ -204,10 +161,6 @@ def _unloadable(error: BaseException, order: dict[str, Any]) -> dict[str, Any]:
 def _shown(completion: Completion, value: object) -> str:
     completion.quiet = True
     try:
-        return encode.encode(value, _SHOWN).decode("ascii")
-    except encode.TooLargeError:
-        return encode.encode(repr(value)[: _SHOWN // 8], _SHOWN).decode("ascii")
-    except Exception:
-        return encode.encode(f"a value of class {type(value).__name__}", _SHOWN).decode("ascii")
+        return show(value)
     finally:
         completion.quiet = False

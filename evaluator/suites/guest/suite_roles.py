@@ -6,12 +6,20 @@ processes.
 
 from __future__ import annotations
 
+import marshal
+import os
+import resource
+import shutil
+import sys
 from collections.abc import Callable
 from types import CodeType
 from typing import Any
 
-from evaluator.sandbox.guest import channel, forking
-from evaluator.suites.guest import server, shared_process, suite_main
+from evaluator.sandbox.guest import channel, forking, leftovers, loading
+from evaluator.sandbox.guest.rehearsal import Pipe
+from evaluator.suites.guest import server, suite_main
+from evaluator.suites.guest.client import Completion
+from evaluator.suites.guest.runner import Runner, show
 
 
 def serve(
@@ -40,4 +48,136 @@ def serve(
     elif role == "server":
         server.serve(connection, code, preamble, order)
     else:
-        shared_process.serve(connection, code, preamble, order)
+        _serve_both(connection, code, preamble, order)
+
+
+def _serve_both(connection: int, code: CodeType, preamble: CodeType | None, order: dict[str, Any]) -> None:
+    """The test in the completion's own process, the last resort: the completion can have changed whatever it uses.
+
+    Loads the completion; then answers each `R`, an index and the suite, with `D`, and the closing `G` with a `G`. What
+    is cheap to restore is restored first: the builtin functions, and unittest.
+    """
+    write, read, leave, decoded, usage = os.write, os.read, os._exit, marshal.loads, resource.getrusage
+    lacking = _Lacking(processes=order["processes"] > 0, loopback=order["loopback"]) if order["audits"] else None
+    entry_point = order["entry_point"]
+    namespace = loading.load(connection, code, preamble, entry_point).by_name(entry_point)
+    runner: Runner | None = None
+    while True:
+        index, suite, compiled = decoded(channel.next_request(connection, write, read, leave)[1])
+        leftovers.restore_builtins()
+        if runner is None:
+            for name in [name for name in sys.modules if name.partition(".")[0] == "unittest"]:
+                del sys.modules[name]
+            if order["entry_point"] is not None:
+                namespace.setdefault("candidate", namespace[order["entry_point"]])
+            runner = Runner(suite, namespace, show)
+            try:
+                runner.load(decoded(compiled)[1] if compiled else None)
+            except BaseException as error:
+                channel.send(connection, b"D", channel.as_json(_unloadable(error)), write)
+                leave(0)
+        result = runner.run(index)
+        result["memory_kib"] = usage(resource.RUSAGE_SELF).ru_maxrss
+        if lacking is not None:
+            result["lacking"] = lacking.needs
+        channel.send(connection, b"D", channel.as_json(result), write)
+
+
+def _unloadable(error: BaseException) -> dict[str, Any]:
+    return {"status": "unloadable", "type": type(error).__name__, "message": str(error)[:2000]}
+
+
+_MOST = 10
+_OF_HOSTS = frozenset(f"socket.{name}" for name in ("connect", "getaddrinfo", "gethostbyname", "gethostbyaddr", "bind"))
+_HERE = ("localhost", "127.0.0.1", "::1", "0.0.0.0", "::", "", "sandbox")  # noqa: S104 - nothing is bound
+
+
+class _Lacking:
+    """Notes what a task's reference needs from the machine and can't get in the sandbox: programs, other hosts.
+
+    It uses Python's audit events, so it is only for trusted code in a separate process.
+    """
+
+    def __init__(self, *, processes: bool, loopback: bool) -> None:
+        """`processes`, `loopback`: what the task may use."""
+        self._processes = processes
+        self._loopback = loopback
+        self.needs: list[str] = []
+        sys.addaudithook(self._note)
+
+    def _note(self, event: str, arguments: tuple[Any, ...]) -> None:
+        need = ""
+        if event in ("subprocess.Popen", "os.exec", "os.posix_spawn"):
+            need = self._of_program(os.fsdecode(arguments[0]))
+        elif event == "os.system":
+            words = os.fsdecode(arguments[0]).split()
+            need = self._of_program("/bin/sh") or (self._of_program(words[0]) if words else "")
+        elif event in ("os.fork", "os.forkpty") and not self._processes:
+            need = "starts processes"
+        elif event in _OF_HOSTS:
+            address = arguments[1] if event in ("socket.connect", "socket.bind") else arguments[0]
+            need = self._of_host(address[0] if type(address) is tuple else address)
+        if need and need not in self.needs and len(self.needs) < _MOST:
+            self.needs.append(need)
+
+    def _of_program(self, name: str) -> str:
+        return "" if self._processes and shutil.which(name) else f"starts `{name[:80]}`"
+
+    def _of_host(self, host: Any) -> str:
+        text = host.decode("utf-8", "replace") if type(host) is bytes else str(host or "")
+        return "" if self._loopback and text in _HERE else f"connects to `{text[:80]}`"
+
+
+# Rehearsal
+
+_CHECK = """
+def check(candidate):
+    assert candidate([1, 2], "a") == [[1, 2], "a"]
+    assert candidate({"a": 1.5}, (True, None)) == [{"a": 1.5}, (True, None)]
+    assert candidate({3}, b"b") == [{3}, b"b"], "no"
+    assert candidate([[1], ["b"]], y=-1) == [[[1], ["b"]], -1]
+"""
+_ORDER: dict[str, Any] = {
+    "test": _CHECK,
+    "form": "statements",
+    "spans": [(place, place, True) for place in range(4)],
+    "methods": [],
+    "entry_point": "f",
+    "names": [],
+    "classes": [],
+    "imports": [],
+    "mentioned": [],
+    "uses": [],
+    "touched": [],
+}
+
+
+def _f(x: object, y: object = 0) -> list[object]:
+    return [x, y]
+
+
+def connected(names: dict[str, Any], order: dict[str, Any]) -> Completion:
+    """A completion with these names, as its test sees it; both are in this process."""
+    there, back = Pipe(), Pipe()
+    side = server.Server(0, names, order)
+    side._write, side._read = back.write, there.read
+    completion = Completion(0, order, {})
+
+    def read(descriptor: int, size: int) -> bytes:
+        if not back.waiting:
+            side.answer()
+        return back.read(descriptor, size)
+
+    completion._write, completion._read = there.write, read
+    return completion
+
+
+def rehearse() -> None:
+    """Does in advance what two processes do with a suite of a few assertions; see `sandbox.guest.rehearsal`."""
+    completion = connected({"f": _f}, _ORDER)
+    namespace = completion.look_up(["f"])
+    runner = Runner(_ORDER, {**namespace, "candidate": namespace["f"]}, str)
+    runner.load()
+    for index in range(4):
+        completion.begin()
+        channel.as_json({**runner.run(index), "report": completion.report(None)})

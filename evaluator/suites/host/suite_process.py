@@ -20,13 +20,11 @@ from evaluator.sandbox.host.limits.watch import LimitExceeded, LimitWatch
 from evaluator.sandbox.host.outcomes import Outcome, Status, report, traceback_of
 from evaluator.sandbox.host.program import FaultError, Program, confinement
 from evaluator.sandbox.host.wire import CONNECTION_ERRORS, BrokenFrameError, SilenceError, Watch
-from evaluator.suites.host.case_reports import CaseReport, LastMessage, case_report_in, last_message_in
-from evaluator.suites.host.suite_code import SuiteCode
+from evaluator.suites.host.cases import REPORT_CAP, CaseReport, LastMessage, SuiteCode, message_in
 
 NOT_POSSIBLE = "not possible in two processes: "
 """How a message begins, if the test must run in the completion's process."""
 _TASKS = 16
-_REPORT_CAP = 1024 * 1024
 _GONE_S = 0.5
 _PATIENCE_S = 3600.0
 _OUT_OF_MEMORY = "ended by the kernel: out of memory (limits.memory_mb)"
@@ -82,7 +80,7 @@ class SuiteProcess:
         if files is None:
             return
         connection.send_descriptors(b"\0\0\0\1M", [files])
-        kind, _ = connection.receive(watch, _REPORT_CAP)
+        kind, _ = connection.receive(watch, REPORT_CAP)
         if kind != b"L":
             raise BrokenFrameError("it does not start")
 
@@ -102,13 +100,13 @@ class SuiteProcess:
 
         Its first message may be its compiled code, for the next completion: it has heard nothing of this one yet.
         """
-        kind, payload = self.child.connection.receive(watch, _REPORT_CAP)
+        kind, payload = self.child.connection.receive(watch, REPORT_CAP)
         may_send, self._may_send_code = self._may_send_code, False
         if kind != b"C" or not may_send:
             return kind, payload
         if payload:
             self._compiled.keep(self._suite, payload)
-        return self.child.connection.receive(watch, _REPORT_CAP)
+        return self.child.connection.receive(watch, REPORT_CAP)
 
     def _watch(self) -> LimitWatch:
         """Watches its CPU time and memory; the wall clock is the completion's, which it waits for."""
@@ -130,8 +128,8 @@ class SuiteProcess:
     def last_message(self) -> LastMessage | None:
         """Its report if the completion's process ended in the middle of a test case; None if none came."""
         try:
-            kind, payload = self.child.connection.receive(time.monotonic() + _GONE_S, _REPORT_CAP)
-            return last_message_in(payload) if kind == b"E" else None
+            kind, payload = self.child.connection.receive(time.monotonic() + _GONE_S, REPORT_CAP)
+            return message_in(payload, LastMessage) if kind == b"E" else None
         except CONNECTION_ERRORS:
             return None
 
@@ -218,11 +216,6 @@ class SuiteCase:
         message = self.report or self._received()
         return message is not None and message.final
 
-    @property
-    def last_operation(self) -> str:
-        message = self.report or self._received()
-        return message.last if message is not None else ""
-
     def _received(self) -> LastMessage | None:
         if self._message is None and self._may_come:
             self._may_come = False
@@ -254,7 +247,7 @@ class SuiteCase:
             self._read(kind, payload, completion, outcome)
 
     def _end(self, status: Status, message: str, outcome: Outcome) -> None:
-        self._message = LastMessage("", final=False, last="")
+        self._message = LastMessage("", final=False)
         outcome.status, outcome.message = status, f"in the test's own code: {message}"
 
     def _read(self, kind: bytes, payload: bytes, completion: Child, outcome: Outcome) -> None:
@@ -264,7 +257,7 @@ class SuiteCase:
         if kind not in _LAST_KINDS:
             raise FaultError(f"the test suite's process: {payload.decode('utf-8', 'replace')}")
         try:
-            self._message = last_message_in(payload)
+            self._message = message_in(payload, LastMessage)
         except BrokenFrameError as error:
             raise self._process.fault(error) from error
         text = self._message.text
@@ -289,7 +282,7 @@ class SuiteCase:
 
     def _read_report(self, payload: bytes, outcome: Outcome) -> None:
         try:
-            case_report = self.report = case_report_in(payload)
+            case_report = self.report = message_in(payload, CaseReport)
         except BrokenFrameError as error:
             raise FaultError(f"the test suite's process: {error}") from error
         self._process.usable = True

@@ -7,34 +7,40 @@ statement of the check must have that form. Tests are parsed, never run.
 A literal check may use its parameter, the entry point, and the builtin constructors of values. A name that the
 preamble, the prompt or the test module defines means the dataset's own helper, never the completion's.
 
-Statements that can't fail (`pass`, `assert True`, a docstring, a printed literal) are skipped. A name of a
-literal is replaced by the literal, if no call can have changed it between two uses.
+Statements that can't fail (`pass`, `assert True`, a docstring, a printed literal) are skipped. Literals are constants,
+containers, arithmetic on numbers, `+` of texts and sequences, and the constructors of builtin values (`set()`,
+`float('inf')`, `tuple([1, 2])`). They are folded from the syntax tree, nothing is evaluated. Sizes are capped.
 """
 
 from __future__ import annotations
 
 import ast
-from collections import Counter
-from collections.abc import Iterator
+import operator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
 from evaluator.checkers import brief, get_checker, message, why_no_data
 from evaluator.model import Difference, Opaque, Task, TestCase
-from evaluator.suites.reading.literals import NotLiteralError, fold, require
-from evaluator.suites.reading.source import Lines, binds, parsed, walk
+from evaluator.suites.reading.source import Lines, binds, parsed
+
+
+class NotLiteralError(ValueError):
+    """What is read is not a literal."""
+
+
+def require(holds: object) -> None:
+    """Raises `NotLiteralError` otherwise."""
+    if not holds:
+        raise NotLiteralError
 
 
 class Relation(StrEnum):
     """The relation between the result and the literal."""
 
     EQUAL = "=="
-    UNEQUAL = "!="
     IDENTICAL = "is"
-    NOT_IDENTICAL = "is not"
-    AMONG = "in"
-    NOT_AMONG = "not in"
     TRUE = "true"
     FALSE = "false"
 
@@ -73,19 +79,9 @@ def expectation_holds(expectation: Expectation, value: object) -> Difference | N
     a completion that may answer what it likes could as well return True.
     """
     expected, relation = expectation.value, expectation.relation
-    match relation:
-        case Relation.EQUAL:
-            return _difference(expected, value)
-        case Relation.UNEQUAL:
-            is_met = _difference(expected, value) is not None
-        case Relation.IDENTICAL | Relation.NOT_IDENTICAL:
-            is_met = (value is expected) is (relation is Relation.IDENTICAL)
-        case Relation.AMONG | Relation.NOT_AMONG:
-            among = any(_difference(item, value) is None for item in expected)  # type: ignore[attr-defined]
-            is_met = among is (relation is Relation.AMONG)
-        case Relation.TRUE | Relation.FALSE:
-            is_met = _truth_of(value) is (relation is Relation.TRUE)
-    if is_met:
+    if relation is Relation.EQUAL:
+        return get_checker("python").rules["value"](expected, value)
+    if value is expected if relation is Relation.IDENTICAL else _truth_of(value) is (relation is Relation.TRUE):
         return None
     wanted = _in_words(relation, brief(expected))
     why = why_no_data(value)
@@ -93,7 +89,7 @@ def expectation_holds(expectation: Expectation, value: object) -> Difference | N
 
 
 def _in_words(relation: Relation, literal: str) -> str:
-    return f"a {relation} value" if relation in (Relation.TRUE, Relation.FALSE) else _WORDS[relation] + literal
+    return f"a {relation} value" if relation in (Relation.TRUE, Relation.FALSE) else literal
 
 
 def _truth_of(value: object) -> bool | None:
@@ -101,10 +97,6 @@ def _truth_of(value: object) -> bool | None:
     if isinstance(value, Opaque):
         return value.truth
     return None if why_no_data(value) else bool(value)
-
-
-def _difference(expected: object, value: object) -> Difference | None:
-    return get_checker("python").rules["value"](expected, value)
 
 
 class _Reader:
@@ -120,14 +112,9 @@ class _Reader:
         self._callees = {parameter, own_name or parameter}
         """Names of the completion's entry point."""
         outside = [each for each in map(parsed, (task.preamble, task.prompt)) if each is not None]
-        self._shadowed = of_test.union(
-            self._callees, _names(check.body, ast.Store), *(binds(each.body) for each in outside)
-        )
+        self._shadowed = of_test.union(self._callees, *(binds(each.body) for each in outside))
         """Names that do not mean the builtin."""
         self._lines = Lines(task.test or "")
-        self._named: dict[str, ast.Assign] = {}
-        self._values: dict[str, ast.expr] = {}
-        self._uses = Counter(_names(check.body, ast.Load))
         self._body = check.body
 
     def calls(self) -> Iterator[LiteralCall]:
@@ -139,8 +126,6 @@ class _Reader:
                 case ast.Assert():
                     yield self._call(index, node)
                     index += 1
-                case ast.Assign(targets=[ast.Name(id=name)]):
-                    self._assign(name, node)
                 case ast.Pass() | ast.Expr(value=ast.Constant()):
                     pass
                 case ast.Expr(value=ast.Name(id="print") | ast.Call(func=ast.Name(id="print"), keywords=[]) as printed):
@@ -150,26 +135,17 @@ class _Reader:
                 case _:
                     raise NotLiteralError
 
-    def _assign(self, name: str, node: ast.Assign) -> None:
-        require(name not in self._named and name not in self._callees)
-        value = self._folded(node.value)
-        # used more than once, a value that can change may be changed by a call
-        require(self._uses[name] <= 1 or isinstance(value, _IMMUTABLE))
-        self._named[name] = node
-        self._values[name] = node.value
-
     def _call(self, index: int, node: ast.Assert) -> LiteralCall:
         # a message may be any expression that does not change what `check` is
         odd = (ast.NamedExpr, ast.Yield, ast.YieldFrom, ast.Await)
         require(node.msg is None or not any(isinstance(part, odd) for part in ast.walk(node.msg)))
         call, relation, literal = self._compared(node.test)
         require(all(keyword.arg is not None for keyword in call.keywords))
-        expected = self._values.get(literal.id, literal) if isinstance(literal, ast.Name) else literal
         return LiteralCall(
             TestCase(
                 index,
-                input=self._statement_source(node),
-                expected=_in_words(relation, "" if expected is None else self._lines.of(expected)),
+                input=self._lines.of(node),
+                expected=_in_words(relation, "" if literal is None else self._lines.of(literal)),
             ),
             args=tuple(self._folded(ast.copy_location(ast.List(call.args, ast.Load()), call))),
             kwargs={str(keyword.arg): self._folded(keyword.value) for keyword in call.keywords},
@@ -183,41 +159,20 @@ class _Reader:
                 return call, Relation.FALSE, None
             case ast.Call() if self._is_own(test):
                 return test, Relation.TRUE, None
-            case ast.Compare(left=ast.Call() as call, ops=[op], comparators=[literal]) if self._is_own(call):
-                self._refuse_unfit(op, literal)
-                return call, _RELATIONS[type(op)], literal
-            case ast.Compare(left=literal, ops=[ast.Eq() | ast.NotEq() as op], comparators=[ast.Call() as call]):
-                require(self._is_own(call))
-                return call, _RELATIONS[type(op)], literal
+            case ast.Compare(left=ast.Call() as call, ops=[ast.Eq()], comparators=[literal]) if self._is_own(call):
+                return call, Relation.EQUAL, literal
+            case ast.Compare(left=ast.Call() as call, ops=[ast.Is()], comparators=[ast.Constant() as literal]):
+                require(self._is_own(call) and isinstance(literal.value, bool | None))
+                return call, Relation.IDENTICAL, literal
+            case ast.Compare(left=literal, ops=[ast.Eq()], comparators=[ast.Call() as call]) if self._is_own(call):
+                return call, Relation.EQUAL, literal
         raise NotLiteralError
-
-    def _refuse_unfit(self, op: ast.cmpop, literal: ast.expr) -> None:
-        match op:
-            case ast.Eq() | ast.NotEq():
-                return
-            case ast.In() | ast.NotIn():
-                require(isinstance(self._folded(literal), list | tuple))
-            case ast.Is() | ast.IsNot():
-                require(isinstance(self._folded(literal), bool | None))
-            case _:
-                raise NotLiteralError
 
     def _is_own(self, call: ast.Call) -> bool:
         return isinstance(call.func, ast.Name) and call.func.id in self._callees
 
     def _folded(self, node: ast.expr) -> Any:
-        return fold(node, self._shadowed, self._values)
-
-    def _statement_source(self, node: ast.Assert) -> str:
-        needed: dict[str, ast.Assign] = {}
-        pending: list[ast.stmt] = [node]
-        while pending:
-            for name in _names([pending.pop()], ast.Load):
-                if name in self._named and name not in needed:
-                    needed[name] = self._named[name]
-                    pending.append(needed[name])
-        assignments = sorted(needed.values(), key=lambda assignment: assignment.lineno)
-        return "\n".join(map(self._lines.of, (*assignments, node)))
+        return fold(node, self._shadowed)
 
 
 def _check_function(module: ast.Module, entry_point: str | None) -> tuple[ast.FunctionDef, str]:
@@ -249,28 +204,93 @@ def _is_harmless(node: ast.stmt, entry_point: str | None) -> bool:
     return False
 
 
-def _names(body: list[ast.stmt], context: type[ast.expr_context]) -> Iterator[str]:
-    """Every use of a name, except in the messages of asserts, which are read only after the assert has failed."""
-    for node in body:
-        for part in walk(node.test if isinstance(node, ast.Assert) else node):
-            if isinstance(part, ast.Name) and isinstance(part.ctx, context):
-                yield part.id
+MAX_INT_BITS = 100_000
+MAX_ITEMS = 1_000_000
+"""Items of a folded sequence, characters of a folded text."""
 
 
-_IMMUTABLE = (bool, int, float, complex, str, bytes, type(None))
-_RELATIONS: dict[type[ast.cmpop], Relation] = {
-    ast.Eq: Relation.EQUAL,
-    ast.NotEq: Relation.UNEQUAL,
-    ast.Is: Relation.IDENTICAL,
-    ast.IsNot: Relation.NOT_IDENTICAL,
-    ast.In: Relation.AMONG,
-    ast.NotIn: Relation.NOT_AMONG,
+_NUMBERS = (bool, int, float, complex)
+_SEQUENCES = (str, bytes, list, tuple)
+_ITERABLES = (*_SEQUENCES, range, dict, set, frozenset)
+_CONSTRUCTORS: dict[str, tuple[Callable[..., Any], tuple[type, ...], int]] = {
+    "list": (list, _ITERABLES, 1),
+    "tuple": (tuple, _ITERABLES, 1),
+    "set": (set, _ITERABLES, 1),
+    "frozenset": (frozenset, _ITERABLES, 1),
+    "dict": (dict, _ITERABLES, 1),
+    "range": (range, (int,), 3),
+    "float": (float, (bool, int, float, str), 1),
+    "int": (int, (bool, int, float, str), 1),
 }
-_WORDS: dict[Relation, str] = {
-    Relation.EQUAL: "",
-    Relation.UNEQUAL: "anything but ",
-    Relation.IDENTICAL: "",
-    Relation.NOT_IDENTICAL: "anything but ",
-    Relation.AMONG: "one of ",
-    Relation.NOT_AMONG: "none of ",
+"""By name: the constructor, the types of its arguments, and how many it may have."""
+_SIGNS: dict[type[ast.unaryop], Callable[[Any], Any]] = {
+    ast.USub: operator.neg,
+    ast.UAdd: operator.pos,
 }
+_OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+    ast.Pow: operator.pow,
+}
+
+
+def fold(node: ast.expr, shadowed: frozenset[str] = frozenset()) -> Any:
+    """The value of a literal expression, a new object on every call. Raises `NotLiteralError`.
+
+    `shadowed`: names of builtins with another meaning there.
+    """
+    try:
+        return _value(node, shadowed)
+    except (RecursionError, TypeError, ValueError, ArithmeticError, MemoryError, KeyError):
+        raise NotLiteralError from None
+
+
+def _value(node: ast.expr | None, shadowed: frozenset[str]) -> Any:
+    match node:
+        case ast.Constant(value=value):
+            return value
+        case ast.List(elts=items):
+            return [_value(item, shadowed) for item in items]
+        case ast.Tuple(elts=items):
+            return tuple(_value(item, shadowed) for item in items)
+        case ast.Set(elts=items):
+            return {_value(item, shadowed) for item in items}
+        case ast.Dict(keys=keys, values=values):
+            return {_value(key, shadowed): _value(value, shadowed) for key, value in zip(keys, values, strict=True)}
+        case ast.UnaryOp(op=op, operand=operand):
+            return _SIGNS[type(op)](_value(operand, shadowed))
+        case ast.BinOp(left=left, op=op, right=right):
+            return _binary(op, _value(left, shadowed), _value(right, shadowed))
+        case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]) if name not in shadowed:
+            build, kinds, most = _CONSTRUCTORS[name]
+            given = [_value(argument, shadowed) for argument in arguments]
+            require(len(given) <= most and all(_fits(each, kinds) for each in given))
+            return build(*given)
+    raise NotLiteralError  # also the key of a dict that is unpacked with **
+
+
+def _fits(value: Any, kinds: tuple[type, ...]) -> bool:
+    """Whether it has one of these types; what is iterated over may not be large."""
+    return type(value) in kinds and (kinds is not _ITERABLES or len(value) <= MAX_ITEMS)
+
+
+def _binary(op: ast.operator, left: Any, right: Any) -> Any:
+    if isinstance(left, _NUMBERS) and isinstance(right, _NUMBERS):
+        if isinstance(left, int) and isinstance(right, int):
+            require(_bits(op, left, right) <= MAX_INT_BITS)
+        return _OPERATORS[type(op)](left, right)
+    if isinstance(op, ast.Add) and type(left) is type(right) and isinstance(left, _SEQUENCES):
+        require(len(left) + len(right) <= MAX_ITEMS)
+        return left + right
+    raise NotLiteralError
+
+
+def _bits(op: ast.operator, left: int, right: int) -> int:
+    """An upper limit for the bits of the result."""
+    if isinstance(op, ast.Pow):
+        return left.bit_length() * max(right, 0)
+    return left.bit_length() + right.bit_length()

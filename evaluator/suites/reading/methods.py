@@ -7,11 +7,9 @@ from collections.abc import Iterator, Sequence
 
 from evaluator.model import TestCase
 from evaluator.suites.reading import Refusal
-from evaluator.suites.reading.expectations import Expectations, judging_in, named_once
-from evaluator.suites.reading.imports import is_among
 from evaluator.suites.reading.reading import Reading
-from evaluator.suites.reading.source import DEFINITIONS, IMPORTS, binds, is_start, walk
-from evaluator.suites.reading.statements import Judging, SuiteCases
+from evaluator.suites.reading.source import DEFINITIONS, IMPORTS, binds, is_among, is_start, walk
+from evaluator.suites.reading.statements import Expectations, Judging, SuiteCases, judging_in, named_once
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _PREFIX = "test"
@@ -38,7 +36,7 @@ def functions_of(reading: Reading) -> list[_Function]:
 
 def methods_of(reading: Reading, suites: dict[str, ast.ClassDef]) -> SuiteCases:
     """The test cases of suites. Raises `UngradableError`."""
-    _refuse_judging_outside(reading, list(suites.values()))
+    _refuse_judging_outside(reading)
     classes = {node.name: node for node in reading.module.body if isinstance(node, ast.ClassDef)}
     methods = [
         (suite, name, method)
@@ -53,7 +51,7 @@ def methods_of(reading: Reading, suites: dict[str, ast.ClassDef]) -> SuiteCases:
 
 def methods_of_functions(reading: Reading, functions: Sequence[_Function]) -> SuiteCases:
     """The test cases of test functions. Raises `UngradableError`."""
-    _refuse_judging_outside(reading, functions)
+    _refuse_judging_outside(reading)
     for node in functions:
         arguments = node.args
         required = [*arguments.posonlyargs, *arguments.args][: -len(arguments.defaults) or None]
@@ -91,22 +89,24 @@ def _is_suite(reading: Reading, base: ast.expr, known: dict[str, ast.ClassDef]) 
     return name.rpartition(".")[2] in ("TestCase", "IsolatedAsyncioTestCase")
 
 
-def _test_methods(suite: ast.ClassDef, classes: dict[str, ast.ClassDef]) -> dict[str, ast.stmt]:
+def _test_methods(suite: ast.ClassDef, classes: dict[str, ast.ClassDef]) -> dict[str, _Function]:
     """The methods that unittest would find on a class, its own before those of its bases."""
-    methods: dict[str, ast.stmt] = {}
-    hidden: set[str] = set()
+    methods: dict[str, _Function] = {}
+    hidden: frozenset[str] = frozenset()
     for owner in _lineage(suite, classes, set()):
-        own = dict(_attributes(owner))
-        for name, node in own.items():
-            if name not in hidden and name.startswith(_PREFIX) and _can_be_called(node):
-                methods[name] = node
-        hidden |= own.keys()
+        methods |= {name: node for name, node in _tests_in(owner).items() if name not in hidden}
+        hidden |= binds(owner.body)
     for node in (suite, *methods.values()):
-        for decorator in getattr(node, "decorator_list", []):
+        for decorator in node.decorator_list:
             name = ast.unparse(decorator).partition("(")[0]
             if name.rpartition(".")[2] in _MULTIPLYING:
                 raise Refusal.DECORATOR.error(name, line=decorator.lineno)
     return methods
+
+
+def _tests_in(owner: ast.ClassDef) -> dict[str, _Function]:
+    own = {node.name: node for node in owner.body if isinstance(node, _Function)}
+    return {name: node for name, node in own.items() if name.startswith(_PREFIX)}
 
 
 def _lineage(node: ast.ClassDef, classes: dict[str, ast.ClassDef], seen: set[str]) -> Iterator[ast.ClassDef]:
@@ -119,62 +119,27 @@ def _lineage(node: ast.ClassDef, classes: dict[str, ast.ClassDef], seen: set[str
             yield from _lineage(classes[base.id], classes, seen)
 
 
-def _attributes(owner: ast.ClassDef) -> Iterator[tuple[str, ast.stmt]]:
-    for node in owner.body:
-        for name in binds(node):
-            yield name, node
-
-
-def _can_be_called(node: ast.stmt) -> bool:
-    match node:
-        case ast.FunctionDef() | ast.AsyncFunctionDef():
-            return True
-        case ast.Assign(value=ast.Lambda() | ast.Name()):
-            return True
-        case _:
-            return False
-
-
-def _refuse_judging_outside(reading: Reading, tests: Sequence[ast.stmt]) -> None:
+def _refuse_judging_outside(reading: Reading) -> None:
     """Refuses statements outside the tests that may decide the grade."""
-    judging = Judging(reading)
     starts = _starts_of_suites(reading)
     for node in reading.module.body:
         if isinstance(node, ast.FunctionDef) and node.name == "load_tests":
             raise Refusal.LOAD_TESTS.error(line=node.lineno)
-        if isinstance(node, ast.ClassDef) and node not in tests and _is_of_pytest(node):
+        if isinstance(node, ast.ClassDef) and node.name.startswith("Test") and not node.bases and _tests_in(node):
             raise Refusal.NO_TEST_CASE.error(node.name, line=node.lineno)
-        if is_start(node) or node in starts or not judging.judges(node):
-            continue
-        if judging.uses_completion(node):
-            raise Refusal.OUTSIDE_TESTS.error(line=node.lineno)
+    Judging(reading).refuse_outside((node for node in reading.module.body if node not in starts), Refusal.OUTSIDE_TESTS)
 
 
-def _is_of_pytest(node: ast.ClassDef) -> bool:
-    methods = [name for name, method in _attributes(node) if _can_be_called(method) and name.startswith(_PREFIX)]
-    return bool(methods) and node.name.startswith("Test") and not node.bases
-
-
-def _case(reading: Reading, index: int, title: str, method: ast.stmt) -> TestCase:
+def _case(reading: Reading, index: int, title: str, method: _Function) -> TestCase:
     return TestCase(index, input=title + reading.lines.at_margin(method), expected=_expected(reading, method))
 
 
-def _expected(reading: Reading, method: ast.stmt) -> str:
+def _expected(reading: Reading, method: _Function) -> str:
     """What a method expects, if it has one assert."""
-    body = method.body if isinstance(method, _Function) else []
+    body = method.body
     judging = list(judging_in(body))
     if len(judging) != 1 or judging[0] not in body:
         return ""
     named = named_once(body, walk(body))
-    made_here = _made_by_completion(reading, body)
-    return Expectations(reading.lines, lambda node: not made_here.isdisjoint(reading.reads(node)), named).of(judging[0])
-
-
-def _made_by_completion(reading: Reading, body: list[ast.stmt]) -> set[str]:
-    """Names that come from the completion in this method; in another they may mean something else."""
-    names = set(reading.completion)
-    for node in body:
-        match node:
-            case ast.Assign(targets=targets, value=value) if not names.isdisjoint(reading.reads(value)):
-                names |= {name for target in targets for name in binds(target)}
-    return names
+    in_touch = reading.in_touch
+    return Expectations(reading.lines, lambda node: not in_touch.isdisjoint(reading.reads(node)), named).of(judging[0])

@@ -7,15 +7,12 @@ completion's classes. Arguments are not examined here.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from enum import StrEnum
 
-from evaluator.suites.reading.data_classes import classes_passed
-from evaluator.suites.reading.flow import targets_of
-from evaluator.suites.reading.imports import is_among
 from evaluator.suites.reading.reading import SOLUTION, Reading, is_builtin
-from evaluator.suites.reading.source import OWN_SCOPES, walk
-from evaluator.suites.reading.uses import STARTING
+from evaluator.suites.reading.source import OWN_SCOPES, is_among, walk
+from evaluator.suites.reading.uses import STARTING, classes_passed
 
 
 class Reason(StrEnum):
@@ -147,32 +144,18 @@ class _Finder:
 
     def redefined_builtins(self) -> Iterator[Finding]:
         """Where the test's module redefines `input` and the like as something callable."""
-        yield from self._redefined(walk(self._reading.module.body, OWN_SCOPES), _REPLACED_FOR_COMPLETION)
-        for function in self._reading.nodes:
-            if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
-                own = walk(function.body, OWN_SCOPES)
-                declared = {name for node in own if isinstance(node, ast.Global) for name in node.names}
-                yield from self._redefined(own, _REPLACED_FOR_COMPLETION & declared)
-
-    def _redefined(self, nodes: Iterable[ast.AST], names: Iterable[str]) -> Iterator[Finding]:
-        for node in nodes:
+        for node in walk(self._reading.module.body, OWN_SCOPES):
             match node:
-                case ast.FunctionDef(name=name, lineno=line) if name in names:
+                case ast.FunctionDef(name=name, lineno=line) if name in _REPLACED_FOR_COMPLETION:
                     yield line, Reason.REPLACES.of(name)
-                case ast.Assign(targets=[ast.Name(id=name)], value=value, lineno=line) if name in names:
-                    if self._can_be_called(value):
+                case ast.Assign(targets=[ast.Name(id=name)], value=value, lineno=line):
+                    if name in _REPLACED_FOR_COMPLETION and self._can_be_called(value):
                         yield line, Reason.REPLACES.of(name)
 
     def _can_be_called(self, value: ast.expr) -> bool:
-        own = self._reading.scopes.defined() - self._reading.imports.origins.keys()
-        match value:
-            case ast.Lambda() | ast.Attribute():
-                return True
-            case ast.Name(id=name) | ast.Call(func=ast.Name(id=name)) if name in own:
-                return True
-            case ast.Call(func=function):
-                return is_among(self._dotted(function), ("mock", "unittest.mock"))
-        return False
+        if isinstance(value, ast.Call):
+            return is_among(self._dotted(value.func), ("mock", "unittest.mock"))
+        return isinstance(value, ast.Lambda | ast.Attribute | ast.Name)
 
     def _read(self, node: ast.Name | ast.Attribute) -> Iterator[Finding]:
         dotted = self._dotted(node)
@@ -201,7 +184,8 @@ class _Finder:
             yield line, Reason.STARTS
         if is_builtin(self._reading, function, "globals"):
             yield line, Reason.GLOBALS
-        if is_builtin(self._reading, function, "eval", "exec") and not self._is_own_text(call.args):
+        is_own_text = isinstance(call.args[0] if call.args else None, ast.Constant)
+        if is_builtin(self._reading, function, "eval", "exec") and not is_own_text:
             yield line, Reason.RUNS_TEXT
         if dotted == "numpy.load" and any(each.arg == "allow_pickle" for each in call.keywords):
             yield line, Reason.RUNS_DATA
@@ -238,23 +222,6 @@ class _Finder:
                 yield Reason.PATCHES
             case "object", [target, ast.Constant(value="stdin" | "modules"), *_] if self._dotted(target) == "sys":
                 yield Reason.STDIN
-
-    def _is_own_text(self, arguments: list[ast.expr]) -> bool:
-        """Whether the first argument is the test's own text."""
-        own = self._reading.module.body
-        texts = {
-            name
-            for node in own
-            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
-            for target in node.targets
-            for name in targets_of(target)
-        }
-        match arguments:
-            case [ast.Constant(), *_]:
-                return True
-            case [ast.Name(id=name), *_]:
-                return name in texts
-        return False
 
     def _subclassed(self, bases: list[ast.expr], line: int) -> Iterator[Finding]:
         for base in bases:

@@ -11,13 +11,13 @@ import ast
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 
-from evaluator.suites.reading.expectations import called_name, judging_in
-from evaluator.suites.reading.flow import targets_of
 from evaluator.suites.reading.reading import CANDIDATE, Reading
-from evaluator.suites.reading.source import walk
+from evaluator.suites.reading.source import targets_of, walk
+from evaluator.suites.reading.statements import called_name, judging_in
 
 _OF_ONE = ("assertTrue", "assertFalse", "assertIsNone")
 _RULES = ("allclose", "isclose", "array_equal")
+_EQUATING = ("assertEqual", "assertAlmostEqual", "assert_allclose", "assert_array_equal", "allclose", "isclose")
 _COMPARE_FILES = frozenset(("filecmp.cmp", "filecmp.cmpfiles", "filecmp.dircmp", "os.path.samefile"))
 _OF_FILES = frozenset(
     """open read_bytes read_text getsize stat lstat samefile getline getlines listdir iterdir scandir glob iglob rglob
@@ -86,16 +86,6 @@ class _Test:
                         found.setdefault(name, []).append(value)
                 case ast.withitem(context_expr=value, optional_vars=ast.Name(id=name)):
                     found.setdefault(name, []).append(value)
-        return found
-
-    @cached_property
-    def _items(self) -> dict[str, list[ast.expr]]:
-        """The names of loops over `zip` and `enumerate`, each with what its values are from."""
-        found: dict[str, list[ast.expr]] = {}
-        for node in self._reading.nodes:
-            if isinstance(node, ast.For | ast.comprehension):
-                for name, source in _pairs(node.target, node.iter):
-                    found.setdefault(name, []).append(source)
         return found
 
     def judges(self, node: ast.stmt) -> bool:
@@ -172,11 +162,7 @@ class _Test:
 
     def _is_own(self, side: ast.expr) -> bool:
         """Whether it is the test's alone: nothing in it comes from the completion, or from a file."""
-        sources = self._items.get(side.id, [side]) if isinstance(side, ast.Name) else [side]
-        return all(
-            self._reads(each).isdisjoint(self._not_own) and not any(map(self._reads_a_file, walk(each)))
-            for each in sources
-        )
+        return self._reads(side).isdisjoint(self._not_own) and not any(map(self._reads_a_file, walk(side)))
 
     def _reads_a_file(self, node: ast.AST) -> bool:
         match node:
@@ -206,33 +192,23 @@ def _fails(node: ast.stmt) -> bool:
     return False
 
 
-def _pairs(target: ast.expr, source: ast.expr) -> Iterator[tuple[str, ast.expr]]:
-    match target, source:
-        case ast.Tuple(elts=targets), ast.Call(func=ast.Name(id="zip"), args=sources) if len(targets) == len(sources):
-            for one, its in zip(targets, sources, strict=True):
-                if isinstance(one, ast.Name):
-                    yield one.id, its
-        case ast.Tuple(elts=[_, inner]), ast.Call(func=ast.Name(id="enumerate"), args=[items, *_]):
-            yield from _pairs(inner, items)
-
-
 def lines_that_compare_with_itself(reading: Reading) -> list[int]:
     """Line numbers in the test, from 1, where both sides make the same call of the completion, by any name."""
     own = reading.completion & {reading.entry_point, CANDIDATE, reading.parameter}
-    lines = {
-        node.lineno
-        for node in reading.nodes
-        if isinstance(node, ast.Compare | ast.Call)
-        for left, right in _sides(node)
-        if _calls(left, own) and _calls(right, own) and _form(left, own) == _form(right, own)
-    }
+    lines: set[int] = set()
+    for node in reading.nodes:
+        match node:
+            case ast.Compare(left=left, ops=[ast.Eq()], comparators=[right]):
+                sides = left, right
+            case ast.Call(func=ast.Attribute(attr=name), args=[left, right, *_]) if name in _EQUATING:
+                sides = left, right
+            case _:
+                continue
+        called = (part.func for part in walk(sides[0]) if isinstance(part, ast.Call))
+        is_own = any(isinstance(function, ast.Name) and function.id in own for function in called)
+        if is_own and _form(sides[0], own) == _form(sides[1], own):
+            lines.add(node.lineno)
     return sorted(lines)
-
-
-def _calls(node: ast.expr, names: frozenset[str]) -> bool:
-    return any(
-        isinstance(part, ast.Call) and isinstance(part.func, ast.Name) and part.func.id in names for part in walk(node)
-    )
 
 
 def _form(node: ast.expr, names: frozenset[str]) -> str:
@@ -241,15 +217,3 @@ def _form(node: ast.expr, names: frozenset[str]) -> str:
     for name in names:
         text = text.replace(f"func=Name(id={name!r},", "func=Name(id='',")
     return text
-
-
-def _sides(node: ast.Compare | ast.Call) -> list[tuple[ast.expr, ast.expr]]:
-    match node:
-        case ast.Compare(left=left, ops=[ast.Eq() | ast.Is()], comparators=[right]):
-            return [(left, right)]
-        case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=[left, right, *_]):
-            lowered = name.lower()
-            compares = lowered.startswith("assert") and "equal" in lowered and "not" not in lowered
-            return [(left, right)] if compares or "close" in lowered else []
-        case _:
-            return []

@@ -7,9 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from evaluator.model import Mode, Task, TestCase
-from evaluator.suites.host.suite_code import SuiteCode
+from evaluator.suites.host.cases import SuiteCode
 from evaluator.suites.reading import Refusal, UngradableError
-from evaluator.suites.reading.data_classes import data_classes
 from evaluator.suites.reading.methods import functions_of, methods_of, methods_of_functions, suites_of
 from evaluator.suites.reading.one_process import Reason, why_one_process
 from evaluator.suites.reading.own_rules import lines_that_compare_with_itself, why_it_proves_nothing
@@ -17,7 +16,7 @@ from evaluator.suites.reading.prompt import mentioned
 from evaluator.suites.reading.reading import Reading, read_test
 from evaluator.suites.reading.source import IMPORTS
 from evaluator.suites.reading.statements import SuiteCases, statements_of
-from evaluator.suites.reading.uses import Need, forks, needs_of, uses_of
+from evaluator.suites.reading.uses import Need, data_classes, forks, needs_of, uses_of
 
 
 @dataclass(frozen=True)
@@ -54,7 +53,8 @@ def notes_on(task: Task) -> tuple[str, ...]:
         lines = lines_that_compare_with_itself(reading)
     except (UngradableError, RecursionError):
         return ()
-    return (f"compares the candidate with itself: {_listed(lines)} of the test",) if lines else ()
+    listed = f"line{'s' if len(lines) > 1 else ''} {', '.join(map(str, lines))}"
+    return (f"compares the candidate with itself: {listed} of the test",) if lines else ()
 
 
 def _plan(task: Task) -> SuitePlan:
@@ -117,10 +117,3 @@ def _calls_all(reading: Reading, functions: Iterable[ast.FunctionDef | ast.Async
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Name)
     }
     return all(node.name in called for node in functions)
-
-
-def _listed(lines: list[int]) -> str:
-    shown = [str(line) for line in lines[:10]]
-    more = len(lines) - len(shown)
-    rest = f" and {more} more" if more else ""
-    return f"line{'s' if len(lines) > 1 else ''} {', '.join(shown)}{rest}"

@@ -7,9 +7,7 @@ import keyword
 import re
 from collections.abc import Iterator
 
-from evaluator.suites.reading.flow import names_read
-from evaluator.suites.reading.imports import Imports, names_of
-from evaluator.suites.reading.source import Lines, binds, is_start, parsed, walk
+from evaluator.suites.reading.source import Imports, Lines, binds, is_start, names_of, names_read, parsed, walk
 from evaluator.syntax import BUILTINS
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef

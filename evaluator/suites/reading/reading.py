@@ -9,10 +9,19 @@ from functools import cached_property
 from evaluator import syntax
 from evaluator.model import Task
 from evaluator.suites.reading import Refusal
-from evaluator.suites.reading.flow import Flow, Reads
-from evaluator.suites.reading.imports import Imports, missing_imports
 from evaluator.suites.reading.prompt import definitions
-from evaluator.suites.reading.source import FILE, MAX_CHARACTERS, Lines, binds, parsed, walk
+from evaluator.suites.reading.source import (
+    FILE,
+    MAX_CHARACTERS,
+    Flow,
+    Imports,
+    Lines,
+    Reads,
+    binds,
+    missing_imports,
+    parsed,
+    walk,
+)
 from evaluator.syntax import BUILTINS, Scopes
 
 CANDIDATE = "candidate"
@@ -142,11 +151,8 @@ def is_builtin(reading: Reading, node: ast.expr, *names: str) -> bool:
 
 def _is_empty(check: Check) -> bool:
     """MathQA's tests have their asserts in the module, and an empty `check`."""
-    return all(isinstance(node, ast.Pass) or _is_text(node) for node in check.body)
-
-
-def _is_text(node: ast.stmt) -> bool:
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    texts = (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) for node in check.body)
+    return all(isinstance(node, ast.Pass) or is_text for node, is_text in zip(check.body, texts, strict=True))
 
 
 def _without_imports_of_completion(source: str, entry_point: str | None) -> tuple[str, ast.Module]:

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from evaluator.suites.guest.exchange import Turn
-from evaluator.suites.guest.suite_rehearsal import connected
+from evaluator.suites.guest.suite_roles import connected
 from tests.suites.guest.orders import order
 
 
 def seen_by_a_test(function: Callable[..., Any]) -> Callable[..., Any]:
     made = order("assert candidate([]) == []")
-    found: Callable[..., Any] = connected({"candidate": function}, made).look_up(["candidate"])[0]["candidate"]
+    found: Callable[..., Any] = connected({"candidate": function}, made).look_up(["candidate"])["candidate"]
     return found
 
 

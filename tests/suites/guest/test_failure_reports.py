@@ -13,9 +13,9 @@ def returned(x):
     return candidate(x)
 def same(first, second):
     assert first == second
-def close_to(first, second):
-    equal = first == second
-    assert equal, "not equal"
+def assertion(out, exp, atol):
+    exact_match = out == exp
+    assert exact_match, "not equal"
 class Checker:
     def holds(self, value, wanted=3):
         assert value == wanted
@@ -56,7 +56,7 @@ TOLD = [
     ("assert 3 == returned(4)", "3 == returned(4)", "==", "4", "3"),
     ("same(3, candidate(4))", "first == second", "==", "4", "3"),
     ("same(second=3, first=candidate(4))", "first == second", "==", "4", "3"),
-    ("close_to(3, candidate(4))", "equal", "==", "4", "3"),
+    ("assertion(candidate(4), 3, 0)", "assertion(candidate(4), 3, 0)", "assertion", "4", "3"),
     ("Checker().holds(candidate(4), 5)", "value == wanted", "==", "4", "5"),
     ("Checker().holds(candidate(4))", "value == wanted", "==", "4", "3"),
     ("m = Mock()\ncandidate(m)\nm.assert_called_with(3)", "m.assert_called_with(3)", "assert_called_with", None, None),
@@ -80,7 +80,7 @@ METHODS = [
     ("self.assertEqual(f(4), 3)", "assertEqual", "4", "3"),
     ("self.assertEqual(3, f(4), 'message')", "assertEqual", "4", "3"),
     ("self.assertEqual(second=3, first=f(4))", "assertEqual", "4", "3"),
-    ("self.assertCountEqual(f([1]), [2])", "assertCountEqual", '{"x":["Counter",[1,1]]}', '{"x":["Counter",[2,1]]}'),
+    ("self.assertCountEqual(f([1]), [2])", "assertCountEqual", '[1]', '[2]'),
     ("self.assertAlmostEqual(f(1.5), 1.0, places=3)", "assertAlmostEqual", "1.5", "1.0"),
     ("self.assertTrue(f(0), 'message')", "truth", "0", None),
     ("self.assertTrue(len(f('ab')) == 3)", "==", "2", "3"),

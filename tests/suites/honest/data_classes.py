@@ -1,33 +1,8 @@
-"""Dataclasses and enumerations: compared, ordered, iterated, looked up, taken apart, handed in and answered with."""
+"""Dataclasses, enums, named tuples and subclasses of builtin types."""
 
 from tests.suites.honest_suite import Suite, check_suite, unittest_suite
 
 SUITES: list[Suite] = [
-    check_suite("dataclass-order",
-        "@dataclass(order=True) class Version: major, minor, label (which is not compared). def newest(versions).",
-        "newest", """
-        versions = [Version(1, 2, "b"), Version(1, 10, "c"), Version(0, 99, "d")]
-        assert candidate(versions) is versions[1]
-        assert candidate(versions).label == "c"
-        assert Version(1, 2, "x") == Version(1, 2, "y")
-        assert Version(1, 2) < Version(1, 3) <= Version(1, 3) < Version(2, 0)
-        assert sorted(versions) == [versions[2], versions[0], versions[1]]
-        assert [v.label for v in sorted(versions, reverse=True)] == ["c", "b", "d"]
-        assert max(versions) > min(versions)
-        """, """
-        from dataclasses import dataclass, field
-
-        @dataclass(order=True)
-        class Version:
-            major: int
-            minor: int
-            label: str = field(default="", compare=False)
-
-        def newest(versions):
-            return max(versions)
-        """,
-        (", compare=False", ""),
-    ),
     check_suite("dataclasses-answered-with",
         "@dataclass class Token: kind, text. def tokenize(source): numbers, names and operators, as Tokens.",
         "tokenize", """
@@ -55,41 +30,6 @@ SUITES: list[Suite] = [
         """,
         ("Token(found.lastgroup, found.group())", "(found.lastgroup, found.group())"),
     ),
-    unittest_suite("enum-lookup-and-iteration", "class Color(Enum) with RED = 1, GREEN = 2, BLUE = 3.", "Color", """
-        import unittest
-        from enum import Enum
-
-        class TestColor(unittest.TestCase):
-            def test_iterate(self):
-                self.assertEqual([color.name for color in Color], ["RED", "GREEN", "BLUE"])
-                self.assertEqual([color.value for color in Color], [1, 2, 3])
-                self.assertEqual(len(Color), 3)
-                self.assertEqual(list(Color)[0], Color.RED)
-
-            def test_lookup(self):
-                self.assertIs(Color(2), Color.GREEN)
-                self.assertIs(Color["BLUE"], Color.BLUE)
-                self.assertIn(Color.RED, Color)
-                with self.assertRaises(ValueError):
-                    Color(4)
-                with self.assertRaises(KeyError):
-                    Color["PINK"]
-
-            def test_members(self):
-                self.assertTrue(issubclass(Color, Enum))
-                self.assertIsInstance(Color.RED, Color)
-                self.assertNotEqual(Color.RED, 1)
-                self.assertEqual(str(Color.RED), "Color.RED")
-                self.assertEqual(repr(Color.GREEN), "<Color.GREEN: 2>")
-        """, """
-        from enum import Enum
-
-        class Color(Enum):
-            RED = 1
-            GREEN = 2
-            BLUE = 3
-        """,
-        ("GREEN = 2\n    BLUE = 3", "BLUE = 3\n    GREEN = 2")),
     check_suite("flags",
         "class Permission(Flag): READ, WRITE, EXECUTE. def allowed(granted, wanted): is all of wanted in granted.",
         "allowed", """
@@ -153,37 +93,51 @@ SUITES: list[Suite] = [
         """,
         ("dict.fromkeys(Suit, 0)", "dict.fromkeys((card.suit for card in cards), 0)"),
     ),
-    unittest_suite("enum-aliases-and-members",
-        "class Status(Enum): ACTIVE = 'active', LIVE an alias of it, CLOSED = 'closed'; is_open property.", "Status",
+    check_suite("subclass-of-float", "class Metres(float) with feet() and +, and a str such as '3.00 m'.", "Metres",
         """
-        import unittest
-
-        class TestStatus(unittest.TestCase):
-            def test_alias(self):
-                self.assertIs(Status.LIVE, Status.ACTIVE)
-                self.assertEqual(Status.LIVE.name, "ACTIVE")
-                self.assertEqual(list(Status), [Status.ACTIVE, Status.CLOSED])
-                self.assertEqual(list(Status.__members__), ["ACTIVE", "LIVE", "CLOSED"])
-
-            def test_open(self):
-                self.assertTrue(Status("active").is_open)
-                self.assertFalse(Status.CLOSED.is_open)
-                self.assertEqual([s.value for s in Status if s.is_open], ["active"])
-                self.assertTrue(hasattr(Status, "CLOSED"))
-                self.assertFalse(hasattr(Status, "OPEN"))
-                self.assertIs(getattr(Status, "CLOSED"), Status.CLOSED)
+        import math
+        length = candidate(3)
+        assert length == 3.0 and isinstance(length, float)
+        assert str(length) == "3.00 m" and f"{length}" == "3.00 m" and f"{length:.1f}" == "3.0"
+        assert math.isclose(length.feet(), 9.8425, abs_tol=1e-3)
+        total = length + candidate(1.5)
+        assert type(total) is candidate and total == 4.5
+        assert round(total) == 4 and abs(candidate(-1)) == 1
+        assert max(candidate(1), candidate(2)) == candidate(2)
+        assert sum([candidate(1), candidate(2)]) == 3
         """, """
-        from enum import Enum
+        class Metres(float):
+            def feet(self):
+                return self * 3.280839895
 
-        class Status(Enum):
-            ACTIVE = "active"
-            LIVE = "active"
-            CLOSED = "closed"
+            def __add__(self, other):
+                return Metres(float(self) + other)
 
-            @property
-            def is_open(self):
-                return self is not Status.CLOSED
+            def __str__(self):
+                return f"{float(self):.2f} m"
+
+            def __format__(self, spec):
+                return format(float(self), spec) if spec else str(self)
         """,
-        ("    @property\n", ""),
+        ("3.280839895", "0.3048"),
+    ),
+    check_suite("named-tuples-in-a-list",
+        "def parse(lines):  # 'name,age' lines to a list of the named tuple Person(name, age)", "parse", """
+        people = candidate(["ann,31", "bob,25"])
+        assert people == [("ann", 31), ("bob", 25)]
+        assert [p.name for p in people] == ["ann", "bob"]
+        assert people[0] == Person("ann", 31) and people[0].age == 31
+        assert sorted(people, key=lambda p: p.age)[0].name == "bob"
+        assert people[1]._replace(name="x") == Person(name="x", age=25)
+        assert {p: p.age for p in people}[Person("bob", 25)] == 25
+        """, """
+        from collections import namedtuple
+
+        Person = namedtuple("Person", "name age")
+
+        def parse(lines):
+            return [Person(name, int(age)) for name, age in (line.split(",") for line in lines)]
+        """,
+        ("Person(name, int(age)) for", "(name, int(age)) for"),
     ),
 ]

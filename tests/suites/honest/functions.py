@@ -70,74 +70,6 @@ SUITES: list[Suite] = [
         """,
         ("return method(self, *args, **kwargs)", "method(self, *args, **kwargs)"),
     ),
-    unittest_suite("class-decorator",
-        "def auto_repr(cls): a class decorator: repr is NAME(field=value, ...), fields in order.", "auto_repr", """
-        import unittest
-
-        class TestAutoRepr(unittest.TestCase):
-            def test_repr(self):
-                @auto_repr
-                class Point:
-                    def __init__(self, x, y):
-                        self.x, self.y = x, y
-                point = Point(1, "b")
-                self.assertEqual(repr(point), "Point(x=1, y='b')")
-                self.assertEqual(f"{point}", "Point(x=1, y='b')")
-                self.assertEqual(Point.__name__, "Point")
-                self.assertIsInstance(point, Point)
-                point.x = None
-                self.assertEqual(str([point]), "[Point(x=None, y='b')]")
-
-            def test_empty(self):
-                @auto_repr
-                class Nothing:
-                    pass
-                self.assertEqual(repr(Nothing()), "Nothing()")
-        """, """
-        def auto_repr(cls):
-            def __repr__(self):
-                fields = ", ".join(f"{name}={value!r}" for name, value in vars(self).items())
-                return f"{type(self).__name__}({fields})"
-            cls.__repr__ = __repr__
-            return cls
-        """,
-        ("{value!r}", "{value}"),
-    ),
-    check_suite("memoize-a-function-of-the-test", "def memoize(function):", "memoize", """
-        calls = []
-        @candidate
-        def slow(x, y=0):
-            calls.append((x, y))
-            if x < 0:
-                raise ValueError(x)
-            return [x, y]
-        assert slow(1) == [1, 0] and slow(1) == [1, 0] and calls == [(1, 0)]
-        assert slow(1) is slow(1)
-        assert slow(1, y=2) == [1, 2] and slow(1, y=2) == [1, 2] and len(calls) == 2
-        for _ in range(2):
-            try:
-                slow(-1)
-                assert False
-            except ValueError:
-                pass
-        assert calls[2:] == [(-1, 0), (-1, 0)]
-
-        @candidate
-        def fib(n):
-            return n if n < 2 else fib(n - 1) + fib(n - 2)
-        assert fib(60) == 1548008755920
-        """, """
-        def memoize(function):
-            cache = {}
-            def wrapper(*args, **kwargs):
-                key = args, tuple(sorted(kwargs.items()))
-                if key not in cache:
-                    cache[key] = function(*args, **kwargs)
-                return cache[key]
-            return wrapper
-        """,
-        ("return cache[key]", "return list(cache[key])"),
-    ),
     unittest_suite("callbacks-and-keys",
         "def group_by(items, key), def top(items, n, key=None, reverse=True), def apply_all(functions, x).", "group_by",
         """
@@ -174,37 +106,5 @@ SUITES: list[Suite] = [
             return [function(x) for function in functions]
         """,
         ("key=key, reverse=reverse", "reverse=reverse"),
-    ),
-    check_suite("class-based-decorator",
-        "class Limited(function), a decorator: at most max_calls (2, a class attribute) calls, then a RuntimeError.",
-        "Limited", """
-        @candidate
-        def square(x):
-            return x * x
-        assert square(3) == 9 and square.calls == 1
-        assert square(x=4) == 16
-        try:
-            square(5)
-            assert False
-        except RuntimeError as error:
-            assert str(error) == "square was called 2 times already"
-        assert isinstance(square, candidate) and square.function(7) == 49
-        assert candidate.max_calls == 2
-        square.calls = 0
-        assert square(5) == 25
-        """, """
-        class Limited:
-            max_calls = 2
-
-            def __init__(self, function):
-                self.function, self.calls = function, 0
-
-            def __call__(self, *args, **kwargs):
-                if self.calls >= self.max_calls:
-                    raise RuntimeError(f"{self.function.__name__} was called {self.calls} times already")
-                self.calls += 1
-                return self.function(*args, **kwargs)
-        """,
-        (">= self.max_calls", "> self.max_calls"),
     ),
 ]

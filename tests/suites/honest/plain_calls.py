@@ -45,26 +45,6 @@ SUITES: list[Suite] = [
         def value_at(coeffs, x):
             return sum(coeff * math.pow(x, i) for i, coeff in enumerate(coeffs))
         """),
-    unittest_suite("compound-interest-almost-equal",
-        "Write a function task_func(capital, rate, years): the capital with compound interest.", "task_func", """
-        import unittest
-
-        class TestCases(unittest.TestCase):
-            def test_one_year(self):
-                self.assertAlmostEqual(task_func(1000, 0.05, 1), 1050.0)
-
-            def test_places(self):
-                self.assertAlmostEqual(task_func(1000, 0.05, 10), 1628.8946, places=4)
-
-            def test_delta(self):
-                self.assertAlmostEqual(task_func(1000, 0.05, 20), 2653, delta=1)
-                self.assertNotAlmostEqual(task_func(1000, 0.05, 2), 1100)
-        """, """
-        def task_func(capital, rate, years):
-            return capital * (1 + rate) ** years
-        """,
-        ("(1 + rate) ** years", "(1 + rate * years)"),
-    ),
     check_suite("inputs-and-results-of-evalplus",
         'def mean_absolute_deviation(numbers):\n    """The mean absolute deviation around the mean."""',
         "mean_absolute_deviation", """
@@ -151,39 +131,6 @@ SUITES: list[Suite] = [
         """,
         ("del HISTORY[:-LIMIT]", "del HISTORY[LIMIT:]"),
     ),
-    unittest_suite("invoices-that-are-overdue",
-        "Write task_func(rows, today): (number, days late) of the unpaid, latest first; due on a weekend means Monday.",
-        "task_func", """
-        import unittest
-        from datetime import date
-
-        class TestCases(unittest.TestCase):
-            def test_order(self):
-                rows = [
-                    {"number": number, "sent": f"2023-12-{day:02}", "days": days, "paid": number == 13}
-                    for number, day, days in [(11, 20, 10), (12, 18, 4), (13, 1, 1), (14, 28, 30), (15, 22, 10)]
-                ]
-                self.assertEqual(task_func(rows, date(2024, 1, 10)), [(12, 19), (11, 9), (15, 9)])
-                self.assertEqual(task_func(rows[:1], date(2024, 1, 1)), [])
-
-            def test_bad_date(self):
-                with self.assertRaises(ValueError):
-                    task_func([{"number": 1, "sent": "2023-02-29", "days": 1, "paid": False}], date(2024, 1, 1))
-        """, """
-        from datetime import date, timedelta
-
-        def task_func(rows, today):
-            overdue = []
-            for row in rows:
-                due = date.fromisoformat(row["sent"]) + timedelta(days=row["days"])
-                if due.weekday() >= 5:
-                    due += timedelta(days=7 - due.weekday())
-                if today > due and not row["paid"]:
-                    overdue.append((row["number"], (today - due).days))
-            return sorted(overdue, key=lambda pair: (-pair[1], pair[0]))
-        """,
-        ("due.weekday() >= 5", "due.isoweekday() >= 5"),
-    ),
     check_suite("reverse-a-linked-list",
         _LIST_NODE + '\ndef reverse(head):\n    """The list, reversed; its nodes are used again."""\n', "reverse", """
         assert candidate(None) is None
@@ -217,83 +164,4 @@ def reverse(head):
                 node = node.next
             return values
         """),
-    unittest_suite("linked-list-of-the-completion",
-        "class Node(value), class LinkedList: append, prepend, remove(value), find(value) (the Node), head, iter, len.",
-        "LinkedList", """
-        import unittest
-
-        class TestLinkedList(unittest.TestCase):
-            def setUp(self):
-                self.items = LinkedList()
-                for x in (2, 3):
-                    self.items.append(x)
-                self.items.prepend(1)
-
-            def test_nodes(self):
-                self.assertIsInstance(self.items.head, Node)
-                self.assertEqual(self.items.head.value, 1)
-                self.assertEqual(self.items.head.next.next.value, 3)
-                self.assertIsNone(self.items.head.next.next.next)
-                self.assertIs(self.items.find(2), self.items.head.next)
-                self.assertIsNone(self.items.find(9))
-
-            def test_iter(self):
-                self.assertEqual(list(self.items), [1, 2, 3])
-                self.assertEqual(len(self.items), 3)
-
-            def test_remove(self):
-                self.items.remove(1)
-                self.assertEqual(list(self.items), [2, 3])
-                self.items.remove(3)
-                self.assertEqual(list(self.items), [2])
-                with self.assertRaises(ValueError):
-                    self.items.remove(3)
-        """, """
-        class Node:
-            def __init__(self, value, next=None):
-                self.value, self.next = value, next
-
-        class LinkedList:
-            def __init__(self):
-                self.head = None
-
-            def _nodes(self):
-                node = self.head
-                while node:
-                    yield node
-                    node = node.next
-
-            def append(self, value):
-                *_, last = [None, *self._nodes()]
-                if last:
-                    last.next = Node(value)
-                else:
-                    self.head = Node(value)
-
-            def prepend(self, value):
-                self.head = Node(value, self.head)
-
-            def find(self, value):
-                return next((node for node in self._nodes() if node.value == value), None)
-
-            def remove(self, value):
-                before = None
-                for node in self._nodes():
-                    if node.value == value:
-                        if before:
-                            before.next = node.next
-                        else:
-                            self.head = node.next
-                        return
-                    before = node
-                raise ValueError(value)
-
-            def __iter__(self):
-                return (node.value for node in self._nodes())
-
-            def __len__(self):
-                return sum(1 for _ in self)
-        """,
-        ("if node.value == value), None)", "if node.value == value))"),
-    ),
 ]

@@ -47,11 +47,7 @@ def test_each_assert_becomes_a_call() -> None:
     [
         ("assert candidate(1) == 2", Relation.EQUAL, 2, "2"),
         ("assert 2 == candidate(1)", Relation.EQUAL, 2, "2"),
-        ("assert candidate(1) != 2", Relation.UNEQUAL, 2, "anything but 2"),
         ("assert candidate(1) is None", Relation.IDENTICAL, None, "None"),
-        ("assert candidate(1) is not True", Relation.NOT_IDENTICAL, True, "anything but True"),
-        ("assert candidate(1) in (1, 2)", Relation.AMONG, (1, 2), "one of (1, 2)"),
-        ("assert candidate(1) not in [1]", Relation.NOT_AMONG, [1], "none of [1]"),
         ("assert candidate(1)", Relation.TRUE, None, "a true value"),
         ("assert not candidate(1)", Relation.FALSE, None, "a false value"),
         ("assert candidate(1) == 2, str(candidate(1)) + other", Relation.EQUAL, 2, "2"),
@@ -72,13 +68,8 @@ def test_forms_of_an_assert(statement: str, relation: Relation, value: object, e
         ("1 + 2j", 1 + 2j),
         ("3 * 19 * 3 + 7 // 2 - 5 % 3", 172),
         ("2 ** -1", 0.5),
-        ("1 << 8 | 3", 259),
-        ("~5", -6),
-        ("not 1", False),
-        ("'ab' 'c' + 'd' * 2", "abcdd"),
-        ("[0] * 3 + [1]", [0, 0, 0, 1]),
-        ("2 * (1,)", (1, 1)),
-        ("[*range(3), *'ab']", [0, 1, 2, "a", "b"]),
+        ("'ab' 'c' + 'd'", "abcd"),
+        ("[0] + [1]", [0, 1]),
         ("set()", set()),
         ("frozenset([1])", frozenset({1})),
         ("tuple([1, 2])", (1, 2)),
@@ -94,10 +85,6 @@ def test_literals_are_folded(literal: str, value: object) -> None:
     for folded in (call.args[0], call.expectation.value):
         assert type(folded) is type(value)
         assert folded == value
-
-
-def test_arguments_may_be_unpacked() -> None:
-    assert calls("assert candidate(*[[1, 2], 3], 4) == 5")[0].args == ([1, 2], 3, 4)
 
 
 @pytest.mark.parametrize(
@@ -116,7 +103,11 @@ def test_arguments_may_be_unpacked() -> None:
         "assert 0 < candidate(1) < 2",
         "assert candidate(1) == 1 and candidate(2) == 2",
         "assert candidate(1) is 5",
-        "assert candidate(1) in 'abc'",
+        "assert candidate(1) in [1, 2]",
+        "assert candidate(1) != 2",
+        "assert candidate(1) is not None",
+        "assert candidate([0] * 3) == 1",
+        "assert candidate(*[1, 2]) == 1",
         "assert (candidate(1) == 1, 'message')",
         "assert candidate(1) == 1, (x := 2)",
         "assert candidate(**{'a': 1}) == 1",
@@ -131,9 +122,7 @@ def test_arguments_may_be_unpacked() -> None:
         "import math\nassert candidate(1) == 1",
         "candidate(1)\nassert candidate(1) == 1",
         "candidate = len\nassert candidate(1) == 1",
-        "x = [1]\nassert f(x) == 1\nassert x == [1, 2]",
-        "assert f(x) == 1\nx = 1",
-        "set = 1\nassert f(set()) == 1",
+        "x = [1]\nassert f(x) == 1",
         "pass",
         "assert candidate([1, 2) == 1",
         "assert candidate(" + "[" * 500 + "]" * 500 + ") == 1",
@@ -150,14 +139,6 @@ def test_deep_expressions_are_read_or_refused(deep: str) -> None:
 
 def test_printed_literals_change_nothing() -> None:
     assert len(calls("print", "print('a', [1])", "assert candidate(1) == 1")) == 1
-
-
-def test_named_literals_stand_where_they_are_used() -> None:
-    (call,) = calls("x = [1]", "y = (x, 2)", "want = (3,)", "assert candidate(y, 4) == want, f'{x} {want}'")
-    assert (call.args, call.expectation.value) == ((([1], 2), 4), (3,))
-    assert call.case.input.split("\n")[:3] == ["x = [1]", "y = (x, 2)", "want = (3,)"]
-    assert call.case.expected == "(3,)"
-    assert [call.args for call in calls("n = 5", "assert f(n) == n", "assert f(n, n) == 1")] == [(5,), (5, 5)]
 
 
 def test_a_constructor_that_the_dataset_defines_is_no_constructor() -> None:
@@ -221,12 +202,8 @@ GENERATOR = Opaque("generator", "g")
     [
         (Relation.EQUAL, (1, 2), [(1, 2)], [[1, 2], None, GENERATOR]),
         (Relation.EQUAL, True, [True, 1, 1.0], [2, "True"]),
-        (Relation.UNEQUAL, 1, [2, "1", GENERATOR], [1, True, 1.0]),
         (Relation.IDENTICAL, None, [None], [0, False, [], GENERATOR]),
         (Relation.IDENTICAL, True, [True], [1, 1.0, "x", GENERATOR]),
-        (Relation.NOT_IDENTICAL, None, [0, False, GENERATOR], [None]),
-        (Relation.AMONG, [1, "a"], [1, True, "a"], [2, None, GENERATOR]),
-        (Relation.NOT_AMONG, [1, "a"], [2, None, GENERATOR], [1, True, "a"]),
         (Relation.TRUE, None, [1, [0], "a", -0.5], [0, [], "", None, GENERATOR]),
         (Relation.FALSE, None, [0, [], "", None, {}], [1, [0], GENERATOR]),
     ],
@@ -240,8 +217,6 @@ def test_expectations(relation: Relation, wanted: object, met: list[Any], unmet:
 def test_an_unmet_expectation_says_what_was_asked() -> None:
     truth = expectation_holds(Expectation(Relation.TRUE), GENERATOR)
     assert str(truth) == "expected a true value, got <generator: g>: a generator is not data"
-    among = expectation_holds(Expectation(Relation.AMONG, [1, 2]), 3)
-    assert str(among) == "expected one of [1, 2], got 3"
     equal = expectation_holds(Expectation(Relation.EQUAL, [1, 2]), [1, 3])
     assert (str(equal), equal and equal.path) == ("[1]: expected 2, got 3", "[1]")
 

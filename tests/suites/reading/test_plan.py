@@ -26,7 +26,7 @@ def test_each_judging_statement_is_a_test_case_with_what_prepares_it() -> None:
     assert [case.index for case in plan.cases] == [0, 1, 2]
     assert shown(plan) == [
         ("xs = [3, 1]\nassert candidate(1) == 2, 'one'", "2"),
-        ("xs = [3, 1]\ncandidate(xs)\nassert xs == [1, 3]", "[1, 3]"),
+        ("candidate(xs)\nassert xs == [1, 3]", "[1, 3]"),
         ("ys = []\nys.append(4)\nprint(ys)\nassert not candidate(ys)", "a false value"),
     ]
     assert (plan.suite.methods, plan.suite.form) == ((), "statements")
@@ -176,8 +176,7 @@ def test_the_needs_of_a_statement_are_listed(statement: str, expected: str) -> N
 
 CHECKS = [
     "assert candidate([1], key='a') == (3,), 'one'\nassert True, 'fine'\nassert candidate(-1.5) == {\n    'ü': 0,\n}",
-    "assert not candidate(1)\nassert candidate(2) in (1, 2)\nassert candidate(2) is None\nassert candidate(3) != 4",
-    "x = 3\nassert candidate(x) == x\nassert True\nassert candidate(4)\nprint",
+    "assert not candidate(1)\nassert candidate(2) is None\nassert True\nassert candidate(4)\nprint",
 ]
 
 

@@ -10,15 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluator.suites.guest import assert_sites
+from evaluator.suites.guest import asserts
 
 Log = list[object]
 
 
-def executed(source: str, *, rewritten: bool, **names: Any) -> tuple[dict[str, Any], assert_sites.AssertLog]:
-    tree, log = ast.parse(source), assert_sites.AssertLog()
+def executed(source: str, *, rewritten: bool, **names: Any) -> tuple[dict[str, Any], asserts.AssertLog]:
+    tree, log = ast.parse(source), asserts.AssertLog()
     if rewritten:
-        assert_sites.rewrite(tree.body, [])
+        asserts.Rewriter(source, frozenset()).rewrite(tree.body)
     namespace: dict[str, Any] = {**log.names(), **names}
     exec(compile(tree, "<test>", "exec"), namespace)
     return namespace, log
