@@ -10,7 +10,7 @@ if str(Path(__file__).parent) not in sys.path:
     sys.path.insert(0, str(Path(__file__).parent))
 
 from dashboard import controls, escape, navigation, state, theme, workspace
-from evaluator import long_numbers
+from evaluator.tasks import long_numbers
 
 long_numbers.allow()
 st.set_page_config(page_title="Rollscope", layout="wide", initial_sidebar_state=252)

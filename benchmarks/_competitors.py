@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from _plain_grading import Work
 
 from evaluator import Task
-from evaluator.import_headers import LIVECODEBENCH
+from evaluator.tasks.import_headers import LIVECODEBENCH
 
 
 class Sample(NamedTuple):

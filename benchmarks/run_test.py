@@ -22,8 +22,8 @@ from typing import Any, NamedTuple
 import _report
 import _workloads
 
-from evaluator.import_headers import COLOSSALAI
 from evaluator.interop.colossalai import run_test
+from evaluator.tasks.import_headers import COLOSSALAI
 
 _TARGET = 5.0
 _TESTS = 10

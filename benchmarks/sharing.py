@@ -14,10 +14,10 @@ from _warm import compiled
 
 from evaluator import Limits, Mode, Task, load_rollouts, load_tasks
 from evaluator.extraction import extract
-from evaluator.import_headers import LIVECODEBENCH
 from evaluator.sandbox import Outcome, Program, Sandbox, Status
 from evaluator.sandbox.guest import header, reusable
 from evaluator.sandbox.host.program import header_of
+from evaluator.tasks.import_headers import LIVECODEBENCH
 
 _WALL_S = 6.0
 _FEWEST = 3

@@ -1,4 +1,4 @@
-"""pass@k for the pages: each task's counts go to `evaluator.metrics`, once per run and filter."""
+"""pass@k for the pages: each task's counts go to `evaluator.runs.metrics`, once per run and filter."""
 
 from __future__ import annotations
 
@@ -12,8 +12,15 @@ from dashboard.queries.distributions import Means
 from dashboard.queries.query import Ranking, cached
 from dashboard.state import Filter
 from dashboard.workspace import OpenRun
-from evaluator.metrics import Interval, mean_interval, mean_over_tasks, means_over_tasks, pass_at_k_over_tasks, wilson
-from evaluator.metrics import pass_at_k as task_pass_at_k
+from evaluator.runs.metrics import (
+    Interval,
+    mean_interval,
+    mean_over_tasks,
+    means_over_tasks,
+    pass_at_k_over_tasks,
+    wilson,
+)
+from evaluator.runs.metrics import pass_at_k as task_pass_at_k
 
 
 class Point(NamedTuple):

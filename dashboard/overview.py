@@ -17,9 +17,9 @@ from dashboard.queries.aggregates import NO_MODEL, FlatGroup, ModelCount, Signal
 from dashboard.queries.query import Ranking
 from dashboard.state import FAILED, View
 from dashboard.workspace import OpenRun
-from evaluator.metrics import Interval
 from evaluator.model import Verdict
 from evaluator.options import choices
+from evaluator.runs.metrics import Interval
 
 SIGNAL = "signal"
 """The Overview's `view` that lists all of them."""

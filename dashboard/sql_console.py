@@ -21,7 +21,7 @@ from dashboard.text import tables_view
 from evaluator.runs.files import QueryError
 
 if TYPE_CHECKING:
-    from evaluator.bounded_query import Form
+    from evaluator.runs.bounded_query import Form
 
 
 KINDS = {"bar": "Bar", "line": "Line", "scatter": "Scatter"}

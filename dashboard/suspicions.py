@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from dashboard.facts import counted
-from evaluator.given_tests import CARRIAGE_RETURNS
 from evaluator.model import Mode, Task, TestCase
 from evaluator.suites.reading.plan import notes_on
+from evaluator.tasks.given_tests import CARRIAGE_RETURNS
 
 _PARSED_MOST: Final = 4_000
 """Characters of a statement or example that are parsed."""

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from evaluator import verdict_colours
 from evaluator.model import Verdict
-from evaluator.verdict_colours import COLOURS, FAILED, HATCHED, ink, verdict
+from evaluator.report import verdict_colours
+from evaluator.report.verdict_colours import COLOURS, FAILED, HATCHED, ink, verdict
 
 if TYPE_CHECKING:
     from streamlit.components.v2.types import ComponentRenderer

@@ -13,8 +13,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Final, NamedTuple, NoReturn
 
-from evaluator import long_numbers
 from evaluator.commands.output import CommandError, Exit, fail, report
+from evaluator.tasks import long_numbers
 
 Kind = Callable[[str], object] | tuple[str, ...]
 """What the text of an option becomes; or the words of which it is one, the first by default."""

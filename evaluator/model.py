@@ -12,8 +12,8 @@ from typing import Final, Literal, Self
 
 import msgspec
 
-from evaluator.task_parts import JsonValue, Limits, Mode, RecordError, TestCase, brief, limits_from
-from evaluator.task_rows import task_fields
+from evaluator.tasks.parts import JsonValue, Limits, Mode, RecordError, TestCase, brief, limits_from
+from evaluator.tasks.rows import task_fields
 
 __all__ = [
     "NO_REASON",
@@ -129,7 +129,7 @@ class Task(msgspec.Struct, kw_only=True):
         ('7', 'call', '1\\n2')
         >>> Task.from_row({"task_id": "add", "mode": "call"})
         Traceback (most recent call last):
-        evaluator.task_parts.RecordError: entry_point is missing: a task of mode call must name the function to call
+        evaluator.tasks.parts.RecordError: entry_point is missing: a task of mode call must name the function to call
 
         Args:
             row: An object from JSON; only `task_id` is required. Without `mode`: assert if there is a `test`, answer

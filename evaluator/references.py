@@ -7,13 +7,13 @@ from itertools import chain
 from typing import Unpack
 
 from evaluator.api import grade_all
-from evaluator.given_tests import CARRIAGE_RETURNS
 from evaluator.graders import grader_or_refusal
-from evaluator.graders.cases.plans import plan_for
+from evaluator.graders.plans import plan_for
 from evaluator.model import Grade, Kind, Mode, Rollout, Task
 from evaluator.options import Given, Options, options_of
 from evaluator.suites.reading import UngradableError
 from evaluator.suites.reading.plan import SuitePlan, notes_on
+from evaluator.tasks.given_tests import CARRIAGE_RETURNS
 
 
 def lint(task: Task) -> Iterator[str]:

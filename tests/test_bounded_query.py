@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from evaluator.bounded_query import Bounds, Written, query
+from evaluator.runs.bounded_query import Bounds, Written, query
 from evaluator.runs.files import QueryError
 from evaluator.runs.reading import Run, select
 from tests.dashboard import sample_run

@@ -4,14 +4,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from evaluator import long_numbers
 from evaluator.formats import contests, nemo_gym
 from evaluator.formats.tests_alone import task_from
-from evaluator.given_tests import About, cases_from
 from evaluator.model import Mode, Rollout, Task, TestCase
 from evaluator.options import Options
 from evaluator.references import lint
 from evaluator.sandbox import Sandbox
+from evaluator.tasks import long_numbers
+from evaluator.tasks.given_tests import About, cases_from
 from evaluator.workers.worker import Worker
 
 ANY = About("f")

@@ -14,27 +14,22 @@ ROOT = Path(__file__).resolve().parent.parent
 BASE = {
     "model",
     "options",
-    "task_parts",
-    "task_rows",
-    "given_tests",
-    "long_numbers",
+    "tasks",
     "syntax",
     "package_modules",
     "stages",
     "extras",
+    "lru_cache",
 }
 """Records and small helpers, which know each other alone."""
 RECORDS = BASE | {
     "http_calls",
-    "metrics",
-    "import_headers",
     "invisible",
     "recorded",
     "user_files",
-    "verdict_colours",
     "version",
 }
-GRADING = {"sandbox", "suites", "checkers", "flags", "extraction"}
+GRADING = {"sandbox", "cases", "suites", "checkers", "flags", "extraction"}
 LIBRARY = RECORDS | GRADING | {
     "graders", "workers", "api", "file_grading", "auditing", "references", "report", "formats",
     "runs",
@@ -45,7 +40,8 @@ MAY_IMPORT = {
     "extraction": RECORDS,
     "flags": RECORDS,
     "sandbox": RECORDS,
-    "suites": RECORDS | {"checkers", "sandbox"},  # literal calls are decided by the `python` checker
+    "cases": RECORDS | {"checkers", "sandbox"},
+    "suites": RECORDS | {"cases", "checkers", "flags", "sandbox"},  # literal calls are decided by the `python` checker
     "formats": RECORDS,
     "runs": RECORDS | {"formats", "extraction"},
     "report": RECORDS | {"runs"},
@@ -55,7 +51,6 @@ MAY_IMPORT = {
     "tracing": RECORDS | GRADING | {"graders", "workers"},
     "file_grading": LIBRARY,
     "auditing": LIBRARY,
-    "bounded_query": LIBRARY,
     "references": LIBRARY,
     "__init__": LIBRARY,
     "interop": LIBRARY,

@@ -11,10 +11,10 @@ from evaluator import Limits, grade
 from evaluator.commands.given_files import preamble_text
 from evaluator.formats import colossalai, contests, nemo_gym
 from evaluator.formats.nemo_gym_files import task_row
-from evaluator.import_headers import COLOSSALAI, CONTEST, LIVECODEBENCH, names
 from evaluator.interop.verl import compute_score
 from evaluator.model import Grade, JsonValue, Task, Verdict
 from evaluator.runs.reading import Run
+from evaluator.tasks.import_headers import COLOSSALAI, CONTEST, LIVECODEBENCH, names
 from tests.commands import command_line
 from tests.commands.command_line import Done
 

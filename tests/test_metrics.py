@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluator.metrics import mcnemar, mean_over_tasks, paired_difference, pass_at_k, pass_at_k_over_tasks, wilson
+from evaluator.runs.metrics import mcnemar, mean_over_tasks, paired_difference, pass_at_k, pass_at_k_over_tasks, wilson
 
 
 @given(st.integers(1, 8).flatmap(lambda n: st.tuples(st.just(n), st.integers(0, n), st.integers(1, n))))

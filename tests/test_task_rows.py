@@ -5,8 +5,8 @@ import re
 
 import pytest
 
-from evaluator.given_tests import cases_from
 from evaluator.model import Mode, RecordError, Task, TestCase
+from evaluator.tasks.given_tests import cases_from
 
 
 def row(**fields):

@@ -17,8 +17,8 @@ from dashboard.charts.curves import count_rollouts, dressed, look, soft
 from dashboard.facts import counted
 from dashboard.queries.aggregates import Signal
 from dashboard.queries.distributions import PartMean, Spread, WallTimes
-from evaluator.metrics import Interval
 from evaluator.model import Verdict
+from evaluator.runs.metrics import Interval
 
 _FEW = 12
 _PRINTED = 6

@@ -14,7 +14,7 @@ from dashboard.estimates import Curve, step_rate, step_reward
 from dashboard.facts import counted
 from dashboard.queries.distributions import Means
 from dashboard.state import View
-from evaluator.metrics import Interval
+from evaluator.runs.metrics import Interval
 
 Target = tuple[str, View]
 """A page and the view that a click on a mark opens there. The first custom datum of a mark is its target's index."""

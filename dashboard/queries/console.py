@@ -10,7 +10,7 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from dashboard.workspace import OpenRun
-from evaluator.bounded_query import Bounds, Form, query
+from evaluator.runs.bounded_query import Bounds, Form, query
 from evaluator.runs.files import QueryError
 from evaluator.runs.schema import SQL_TYPES, TABLES
 

@@ -9,7 +9,7 @@ from dashboard.queries.expressions import REASON
 from dashboard.queries.query import GIVEN, RECORDED, Ranking, cached, clauses
 from dashboard.state import UNVERIFIED, VERIFIED, Filter
 from dashboard.workspace import OpenRun, Params
-from evaluator.verdict_colours import FAILED
+from evaluator.report.verdict_colours import FAILED
 
 LISTED = 1_000
 """Options of a field that are listed, those with the most rollouts."""

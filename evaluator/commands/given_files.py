@@ -24,9 +24,9 @@ from evaluator.formats.nemo_gym_files import (
 from evaluator.formats.reading.sources import source_of
 from evaluator.graders import get_grader, needs_tasks
 from evaluator.graders.spec import anchored
-from evaluator.import_headers import LIVECODEBENCH
 from evaluator.model import JsonValue
 from evaluator.runs.files import is_run, read_manifest
+from evaluator.tasks.import_headers import LIVECODEBENCH
 
 
 def dataset_for(rollouts: list[Source], format_name: str | None, grader: str | None, run: Path | None) -> Path | None:

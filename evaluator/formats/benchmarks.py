@@ -20,8 +20,8 @@ from evaluator.formats.reading.code import before_function, test_code
 from evaluator.formats.reading.fields import Fields
 from evaluator.formats.reading.registry import Format
 from evaluator.formats.reading.spec import Recorded, Rollouts, Tasks, any_of, claims, taken
-from evaluator.given_tests import entry_point_of, names_called
 from evaluator.model import RecordError, Rollout
+from evaluator.tasks.given_tests import entry_point_of, names_called
 
 _MODULE_NAMES = "import os\nimport sys\nfrom os import environ\n"
 

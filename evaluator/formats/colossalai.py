@@ -15,8 +15,8 @@ from evaluator.formats.reading import fields as field
 from evaluator.formats.reading.fields import Fields
 from evaluator.formats.reading.registry import Format, step_in
 from evaluator.formats.reading.spec import Recorded, Rollouts, Tasks, any_of, claims, taken, verdict_of_truth
-from evaluator.import_headers import CONTEST
 from evaluator.model import JsonValue, Kind, RecordError, Verdict, brief
+from evaluator.tasks.import_headers import CONTEST
 
 _CODES = {0: Verdict.WRONG_ANSWER, -1: Verdict.TIME_LIMIT, -2: Verdict.COMPILE_ERROR}
 """-1 is also an exception; then `test_metadata` has its `error`."""

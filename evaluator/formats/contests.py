@@ -17,9 +17,9 @@ from evaluator.formats.reading.fields import Fields
 from evaluator.formats.reading.json_text import JsonError, decode_json
 from evaluator.formats.reading.registry import Format
 from evaluator.formats.reading.spec import Recorded, Rollouts, Tasks, any_of, claims, taken
-from evaluator.import_headers import CONTEST, LIVECODEBENCH
 from evaluator.model import JsonValue, Kind, RecordError, Verdict
 from evaluator.recorded import verdict_of_code
+from evaluator.tasks.import_headers import CONTEST, LIVECODEBENCH
 
 _TESTS = ("public_tests", "private_tests", "generated_tests")
 _PYTHON_3 = (3, "3", "PYTHON3", "python3")

@@ -17,8 +17,8 @@ from evaluator.formats.reading import fields as field
 from evaluator.formats.reading.fields import Fields
 from evaluator.formats.reading.registry import Format
 from evaluator.formats.reading.spec import Tasks, claims
-from evaluator.given_tests import names_called
 from evaluator.model import Mode, RecordError, Task
+from evaluator.tasks.given_tests import names_called
 
 _TAKEN = {
     "task_id", "text", "prompt", "code",

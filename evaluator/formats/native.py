@@ -16,7 +16,7 @@ from evaluator.formats.reading.fields import METADATA_JSON, ROLLOUT_FIELDS, Fiel
 from evaluator.formats.reading.registry import Format
 from evaluator.formats.reading.spec import Claim, Rollouts, Tasks, claims
 from evaluator.model import JsonValue, Kind, Mode, RecordError, Rollout, Task, Verdict, brief
-from evaluator.task_rows import TASK_FIELDS
+from evaluator.tasks.rows import TASK_FIELDS
 
 _OTHERS = '{"seed": 7}'
 _TAKEN = {name: ROLLOUT_FIELDS | {METADATA_JSON, name} for name in ("completion", "code")}

@@ -20,9 +20,9 @@ from evaluator.formats.reading.fields import Fields
 from evaluator.formats.reading.registry import Format
 from evaluator.formats.reading.responses import conversation_of, output_text, prompt_of
 from evaluator.formats.reading.spec import Rollouts, Tasks, any_of, claims
-from evaluator.import_headers import LIVECODEBENCH
 from evaluator.model import JsonValue, Kind, Mode, RecordError, Rollout, Task, Verdict
 from evaluator.recorded import case_verdicts
+from evaluator.tasks.import_headers import LIVECODEBENCH
 
 __all__ = ["FORMAT", "output_text", "prompt_of", "read_rollout", "read_task"]
 

@@ -11,8 +11,8 @@ from evaluator.formats import mbpp
 from evaluator.formats.reading import fields
 from evaluator.formats.reading.code import mode_of_test, syntax_error
 from evaluator.formats.reading.json_text import JsonError, decode_json
-from evaluator.import_headers import CONTEST
 from evaluator.model import JsonValue, Mode, RecordError, Task
+from evaluator.tasks.import_headers import CONTEST
 
 COLUMNS: Final = ("in_outs", "verification_info", "test_cases", "tests", "ground_truth")
 """The fields of a dataset that may hold tests; the first that exists is used."""

@@ -15,10 +15,10 @@ from typing import NamedTuple
 
 from msgspec.structs import asdict
 
-from evaluator import long_numbers
 from evaluator.formats.reading.fields import METADATA_JSON, ROLLOUT_FIELDS
 from evaluator.model import Grade, JsonValue, Kind, Mode, Rollout, Task, Verdict
-from evaluator.task_rows import TASK_FIELDS
+from evaluator.tasks import long_numbers
+from evaluator.tasks.rows import TASK_FIELDS
 
 JsonRow = dict[str, JsonValue]
 

@@ -17,8 +17,8 @@ from typing import NoReturn, cast, get_args, get_type_hints
 
 import msgspec
 
+from evaluator.cases import Bench
 from evaluator.graders.answers import answer_grader
-from evaluator.graders.bench import Bench
 from evaluator.graders.grader import Grader, GraderError
 from evaluator.graders.spec import GraderSpec, names_file, parse_spec
 from evaluator.model import Mode, Task, TestCase

@@ -13,15 +13,14 @@ from functools import partial
 
 import msgspec
 
-from evaluator import long_numbers
+from evaluator.cases import Bench, is_whole
 from evaluator.checkers import Check, Checker, CheckerError, Kind, get_checker
 from evaluator.graders import tests
 from evaluator.graders.answers import unknown_grade
-from evaluator.graders.bench import Bench
-from evaluator.graders.cases.loop import is_whole
-from evaluator.graders.cases.plans import CasePlan, PlannedCase, test_cases
 from evaluator.graders.grader import Grader, GraderError, nothing_more
+from evaluator.graders.plans import CasePlan, PlannedCase, test_cases
 from evaluator.model import CaseResult, Component, Difference, Grade, Mode, Rollout, Task, TestCase, Verdict
+from evaluator.tasks import long_numbers
 
 _KINDS: dict[Mode, Kind] = {Mode.CALL: "value", Mode.STDIN: "text"}
 

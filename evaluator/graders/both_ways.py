@@ -10,14 +10,14 @@ from dataclasses import replace
 
 import msgspec
 
+from evaluator.cases import Bench
 from evaluator.graders import tests
-from evaluator.graders.bench import Bench
 from evaluator.graders.grader import Grader
-from evaluator.graders.suites.rule import limits_of, run_in_shared_process
-from evaluator.graders.suites.run import CannotRunError
 from evaluator.model import Disagreement, Grade, Mode, Rollout, Task
 from evaluator.suites.reading import UngradableError
 from evaluator.suites.reading.plan import plan_suite
+from evaluator.suites.rule import limits_of, run_in_shared_process
+from evaluator.suites.run import CannotRunError
 
 
 class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -15,10 +15,9 @@ from typing import Final
 
 import msgspec
 
+from evaluator.cases import Bench, not_run, result_of
 from evaluator.checkers import brief
 from evaluator.graders.answers import conclude, unknown_grade
-from evaluator.graders.bench import Bench
-from evaluator.graders.cases.loop import not_run, result_of
 from evaluator.graders.colossalai_testing.run import Asked, CaseCode, InOutsError, run_tests
 from evaluator.graders.grader import Grader, GraderError
 from evaluator.model import CaseResult, Component, Difference, Grade, Mode, Rollout, Task, TestCase, Verdict

@@ -19,11 +19,10 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
+from evaluator.cases import SHOWN_WHEN_WRONG, Bench, not_run
 from evaluator.checkers import shortened
 from evaluator.extraction import outside_thinking
 from evaluator.graders.answers import answer_grader, case_result, conclude
-from evaluator.graders.bench import Bench
-from evaluator.graders.cases.loop import SHOWN_WHEN_WRONG, not_run
 from evaluator.graders.grader import Grader, GraderError
 from evaluator.model import Grade, JsonValue, Rollout, Task, TestCase
 from evaluator.stages import stage

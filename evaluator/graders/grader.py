@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from evaluator.graders.bench import Bench
+from evaluator.cases import Bench
 from evaluator.model import NO_REASON, Flag, Grade, JsonValue, Rollout, Task, TestCase, Verdict
 from evaluator.options import Unverified
 from evaluator.suites.reading import UngradableError

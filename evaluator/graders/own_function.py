@@ -28,10 +28,10 @@ from types import ModuleType
 import msgspec
 from msgspec.structs import replace
 
+from evaluator.cases import Bench
 from evaluator.graders.answers import unknown_grade
-from evaluator.graders.bench import Bench
-from evaluator.graders.cases.plans import test_cases
 from evaluator.graders.grader import Grader, GraderError
+from evaluator.graders.plans import test_cases
 from evaluator.model import Component, Flag, Grade, JsonValue, Rollout, Task, Verdict
 from evaluator.sandbox import FaultError, SandboxUnavailable
 

@@ -13,12 +13,11 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from evaluator.cases import Bench, excerpt, not_run
 from evaluator.checkers import shortened
 from evaluator.extraction import outside_thinking
 from evaluator.extras import require
 from evaluator.graders.answers import answer_grader, case_result, conclude
-from evaluator.graders.bench import Bench
-from evaluator.graders.cases.loop import excerpt, not_run
 from evaluator.graders.grader import Grader, GraderError
 from evaluator.graders.judge.call import JudgeError, Question, Server
 from evaluator.graders.judge.judgement import GivenUpError, Judgement, judge

@@ -16,11 +16,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
+from evaluator.cases import SHOWN_WHEN_WRONG, Bench, excerpt
 from evaluator.extraction import extract
 from evaluator.graders import grader_or_refusal
 from evaluator.graders.answers import unknown_grade
-from evaluator.graders.bench import Bench
-from evaluator.graders.cases.loop import SHOWN_WHEN_WRONG, excerpt
 from evaluator.graders.grader import Grader, withheld
 from evaluator.model import CaseResult, Component, Grade, JsonValue, Kind, Mode, Rollout, Task, TestCase, Verdict
 from evaluator.recorded import UNVERIFIED, case_verdicts, error_account, recorded_grade

@@ -22,11 +22,10 @@ from typing import Final, Literal, NamedTuple
 
 import msgspec
 
+from evaluator.cases import Bench, not_run
 from evaluator.extraction import outside_thinking
 from evaluator.extraction.fences import fenced_blocks
 from evaluator.graders.answers import answer_grader, case_result, conclude
-from evaluator.graders.bench import Bench
-from evaluator.graders.cases.loop import not_run
 from evaluator.graders.grader import Grader, GraderError
 from evaluator.model import CaseResult, Grade, JsonValue, Rollout, Task, TestCase
 from evaluator.stages import stage

@@ -14,13 +14,10 @@ from typing import Literal
 import msgspec
 
 from evaluator import flags
-from evaluator.checkers import render
-from evaluator.extraction import extract
-from evaluator.graders.answers import conclude, unknown_grade
-from evaluator.graders.bench import Bench
-from evaluator.graders.cases.loop import (
+from evaluator.cases import (
     SHOWN_WHEN_RIGHT,
     SHOWN_WHEN_WRONG,
+    Bench,
     attempt,
     early_exit,
     excerpt,
@@ -31,16 +28,19 @@ from evaluator.graders.cases.loop import (
     result_of,
     run_cases,
 )
-from evaluator.graders.cases.plans import CasePlan, PlannedCase, plan_for, test_cases
+from evaluator.checkers import render
+from evaluator.extraction import extract
+from evaluator.graders.answers import conclude, unknown_grade
 from evaluator.graders.grader import Grader, nothing_more, refusal_by, withheld
-from evaluator.graders.lru_cache import LruCache
-from evaluator.graders.suites.rule import grade_suite, limits_of
+from evaluator.graders.plans import CasePlan, PlannedCase, plan_for, test_cases
+from evaluator.lru_cache import LruCache
 from evaluator.model import CaseResult, Flag, Grade, Limits, RecordError, Rollout, Task, Verdict
 from evaluator.sandbox import Outcome, Program, Status, encoded_call
 from evaluator.sandbox.host.program import header_of
 from evaluator.stages import stage
 from evaluator.suites.reading import UngradableError
 from evaluator.suites.reading.plan import SuitePlan
+from evaluator.suites.rule import grade_suite, limits_of
 
 Reward = Literal["all", "fraction", "weighted"]
 
@@ -133,7 +133,7 @@ def _grade_by_answers(task: Task, plan: CasePlan, code: str, result: Grade, benc
 
 
 def _wrapped_output(task: Task, cases: list[CaseResult]) -> Iterator[Flag]:
-    """A note where both readings of a wrapped output pass (see `evaluator.given_tests`)."""
+    """A note where both readings of a wrapped output pass (see `evaluator.tasks.given_tests`)."""
     passed = {case.index for case in cases if case.verdict is Verdict.PASSED}
     for case in task.cases:
         if case.also is not None and case.index in passed:

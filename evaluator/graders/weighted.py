@@ -18,9 +18,9 @@ from typing import NamedTuple
 
 import msgspec
 
+from evaluator.cases import Bench
 from evaluator.graders import get_grader
 from evaluator.graders.answers import unknown_grade
-from evaluator.graders.bench import Bench
 from evaluator.graders.grader import Grader, GraderError, within_range
 from evaluator.graders.spec import text_of
 from evaluator.model import CaseResult, Component, Grade, JsonValue, RecordError, Rollout, Task, TestCase, Verdict

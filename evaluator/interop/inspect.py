@@ -140,7 +140,7 @@ def _first_failure(task: Task, grade: Grade) -> dict[str, JsonValue] | None:
     case = grade.first_failure
     if case is None or grade.code is None:
         return None
-    from evaluator.graders.cases.plans import test_cases  # the part that reads test suites: not at every start
+    from evaluator.graders.plans import test_cases  # the part that reads test suites: not at every start
 
     inputs = {each.index: each.input for each in test_cases(task)}
     texts = {

@@ -120,7 +120,7 @@ def mean_pass_at_k(tasks: Iterable[Sequence[bool | None]], ks: Iterable[int]) ->
     """
     import numpy as np  # a third of what importing this package would cost
 
-    from evaluator.metrics import pass_at_k
+    from evaluator.runs.metrics import pass_at_k
 
     samples = [list(task) for task in tasks]
     graded = np.array([sum(one is not None for one in task) for task in samples], np.int64)

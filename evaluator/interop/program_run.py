@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from evaluator.graders.bench import Bench
-from evaluator.graders.cases.loop import attempt
+from evaluator.cases import Bench, attempt
 from evaluator.model import Limits
 from evaluator.options import Options
 from evaluator.sandbox import FaultError, Outcome, Program, Status

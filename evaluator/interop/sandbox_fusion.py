@@ -26,14 +26,14 @@ import msgspec
 from evaluator import syntax
 from evaluator.formats.reading.json_text import JsonError, decode_json
 from evaluator.formats.tests_alone import task_of_code
-from evaluator.given_tests import stdin_input
-from evaluator.import_headers import LIVECODEBENCH
 from evaluator.interop.endpoints import got, posted, require_at_most, service
 from evaluator.interop.program_results import SHARE
 from evaluator.interop.program_run import killed_by, return_code, run_program
 from evaluator.model import Grade, JsonValue, Kind, Limits, Mode, RecordError, Rollout, Task, TestCase, Verdict
 from evaluator.options import Options
 from evaluator.sandbox import Outcome, Program, SandboxUnavailable, Status, Stream
+from evaluator.tasks.given_tests import stdin_input
+from evaluator.tasks.import_headers import LIVECODEBENCH
 from evaluator.workers.single import agrade_together
 from evaluator.workers.worker import FAULTS
 

@@ -8,13 +8,13 @@ from typing import Any, Final, Generic, NamedTuple, TypeVar
 import msgspec
 
 from evaluator.extras import needs
-from evaluator.metrics import Interval
 from evaluator.model import TestCase, Verdict
+from evaluator.report.verdict_colours import FAILED
 from evaluator.runs.export import chosen_rows
 from evaluator.runs.expressions import KIND_COLUMN, MODEL, add_kind_column, pass_at_1
+from evaluator.runs.metrics import Interval
 from evaluator.runs.notes import add_note_columns
 from evaluator.runs.reading import Manifest, QueryError, Run, one_line
-from evaluator.verdict_colours import FAILED
 
 with needs("runs", "a run needs pyarrow and duckdb"):
     import duckdb

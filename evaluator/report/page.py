@@ -7,11 +7,12 @@ from html import escape
 from pathlib import Path
 from typing import Final
 
-from evaluator import invisible, verdict_colours
-from evaluator.metrics import Interval
+from evaluator import invisible
 from evaluator.model import Verdict
 from evaluator.options import choices
+from evaluator.report import verdict_colours
 from evaluator.report.contents import Cluster, Contents, Failure, Flag, GridRow, Model, Note, Part
+from evaluator.runs.metrics import Interval
 from evaluator.runs.schema import Manifest
 
 _STYLE: Final = Path(__file__).with_name("style.css")

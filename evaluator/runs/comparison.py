@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 import msgspec
 import numpy as np
 
-from evaluator.metrics import Interval, mcnemar, paired_difference
 from evaluator.model import Limits
 from evaluator.options import by_name
 from evaluator.runs.expressions import GRADED, MODEL
+from evaluator.runs.metrics import Interval, mcnemar, paired_difference
 from evaluator.runs.schema import Manifest
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from evaluator.metrics import Interval, pass_at_k_over_tasks
 from evaluator.runs.difference_kinds import LONGEST, kind
+from evaluator.runs.metrics import Interval, pass_at_k_over_tasks
 
 if TYPE_CHECKING:
     import duckdb

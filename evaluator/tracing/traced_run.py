@@ -15,8 +15,8 @@ from typing import Annotated, Literal, NamedTuple, Unpack
 
 import msgspec
 
-from evaluator.graders.bench import Bench
-from evaluator.graders.cases.plans import PlannedCase, plan_for
+from evaluator.cases import Bench
+from evaluator.graders.plans import PlannedCase, plan_for
 from evaluator.model import Mode, Task
 from evaluator.options import Given, Options, options_of
 from evaluator.sandbox import FaultError, Outcome, Program, Status

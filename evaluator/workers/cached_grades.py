@@ -25,8 +25,8 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace
 
-from evaluator.graders.cases.plans import is_of_leetcode
 from evaluator.graders.grader import Grader
+from evaluator.graders.plans import is_of_leetcode
 from evaluator.graders.spec import parse_spec
 from evaluator.model import Grade, JsonValue, Rollout, Task, Verdict
 from evaluator.options import CacheSettings, Options

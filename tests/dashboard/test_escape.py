@@ -18,7 +18,7 @@ from dashboard.estimates import Curve, Point
 from dashboard.queries.aggregates import Signal
 from dashboard.queries.distributions import ALL, Means, PartMean, Spread, WallTimes
 from evaluator import invisible
-from evaluator.metrics import Interval
+from evaluator.runs.metrics import Interval
 from tests.dashboard import hostile_text
 from tests.dashboard.hostile_text import TEXTS
 from tests.dashboard.rows import Show

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from evaluator import long_numbers
 from evaluator.formats import contests, nemo_gym
 from evaluator.interop import slime, trl, verl
 from evaluator.interop.colossalai import InOutsError, run_test
@@ -15,6 +14,7 @@ from evaluator.interop.sandbox_fusion import ProgramTests, results_of_stdio
 from evaluator.model import Limits, Rollout, Task
 from evaluator.options import Options
 from evaluator.sandbox import Sandbox
+from evaluator.tasks import long_numbers
 from evaluator.workers.worker import Worker
 from tests.interop.test_slime import Sample
 

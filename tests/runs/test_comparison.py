@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from evaluator.metrics import mcnemar
 from evaluator.model import Grade, Limits, Mode, Rollout, Task, TestCase, Verdict
 from evaluator.runs.comparison import (
     Change,
@@ -19,6 +18,7 @@ from evaluator.runs.comparison import (
     side,
     task_hashes,
 )
+from evaluator.runs.metrics import mcnemar
 from evaluator.runs.reading import Manifest, Run
 from evaluator.runs.writing import RunWriter
 from tests.manifests import manifest_of

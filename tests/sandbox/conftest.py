@@ -8,7 +8,7 @@ from functools import partial
 
 import pytest
 
-from evaluator.graders.bench import Bench
+from evaluator.cases import Bench
 from evaluator.graders.tests import grade
 from evaluator.model import Grade, Kind, Limits, Rollout, Task
 from evaluator.options import Options

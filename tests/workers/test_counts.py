@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from evaluator.import_headers import CONTEST
 from evaluator.model import Kind, Limits, Mode, Rollout, Task, TestCase
 from evaluator.options import Options
+from evaluator.tasks.import_headers import CONTEST
 from tests.workers.counting import Counts, Slope, counted, slope
 
 PATIENTLY = Options(limits=Limits(wall_s=300, cpu_s=60, total_s=300))

@@ -10,8 +10,8 @@ from collections.abc import Container, Iterable, Iterator, Mapping
 
 from evaluator.formats.reading.chat import answer_text, messages_of, turns
 from evaluator.formats.reading.json_text import JsonError, decode_json
-from evaluator.long_numbers import digits_of
 from evaluator.model import JsonValue, RecordError, brief
+from evaluator.tasks.long_numbers import digits_of
 
 Fields = Mapping[str, JsonValue]
 

@@ -15,9 +15,9 @@ from typing import NamedTuple
 
 import msgspec
 
-from evaluator import long_numbers
 from evaluator.formats.reading.problems import Problem, snippet_of, too_long
 from evaluator.model import JsonValue
+from evaluator.tasks import long_numbers
 
 
 class JsonError(ValueError):

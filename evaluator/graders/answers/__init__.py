@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from evaluator.graders.bench import Bench
-from evaluator.graders.cases.loop import SHOWN_WHEN_RIGHT, SHOWN_WHEN_WRONG, excerpt
+from evaluator.cases import SHOWN_WHEN_RIGHT, SHOWN_WHEN_WRONG, Bench, excerpt
 from evaluator.graders.grader import Grader, nothing_more, refusal_by
 from evaluator.model import CaseResult, Difference, Grade, Rollout, Task, TestCase, Verdict
 from evaluator.suites.reading import UngradableError

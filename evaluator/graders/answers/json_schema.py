@@ -13,7 +13,7 @@ from functools import cache, partial
 from typing import Any, Final
 
 from evaluator.extras import needs
-from evaluator.graders.lru_cache import LruCache
+from evaluator.lru_cache import LruCache
 from evaluator.model import JsonValue
 from evaluator.suites.reading import UngradableError
 

@@ -17,12 +17,11 @@ from importlib import resources
 from typing import Final, NamedTuple, cast
 
 from evaluator import syntax
+from evaluator.cases import Bench, attempt, attempt_by
 from evaluator.checkers.colossalai import text_accepted, value_accepted
-from evaluator.graders.bench import Bench
-from evaluator.graders.cases.loop import attempt, attempt_by
-from evaluator.import_headers import COLOSSALAI
 from evaluator.model import JsonValue, Verdict
 from evaluator.sandbox import Execution, Outcome, Program, Runner, Status, encoded_call
+from evaluator.tasks.import_headers import COLOSSALAI
 
 CALL_S: Final = 600.0
 """For all test cases of a completion together."""

@@ -26,7 +26,7 @@ from io import StringIO
 from types import ModuleType
 from typing import Any, Final, TextIO, cast
 
-from evaluator.graders.bench import Bench
+from evaluator.cases import Bench
 from evaluator.graders.colossalai_testing.inside import REFUSED, REFUSED_MODULES
 from evaluator.graders.colossalai_testing.run import (
     Asked,

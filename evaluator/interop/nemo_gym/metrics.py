@@ -30,9 +30,9 @@ from typing import Final, NamedTuple
 
 from pydantic import JsonValue
 
-from evaluator import metrics
 from evaluator.interop.nemo_gym import spread
 from evaluator.interop.nemo_gym.wire import AGENT_REF, ROLLOUT_INDEX, TASK_INDEX, AggregateMetrics, JsonObject
+from evaluator.runs import metrics
 
 Row = Mapping[str, JsonValue]
 

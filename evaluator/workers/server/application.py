@@ -14,10 +14,10 @@ from typing import Final
 
 import msgspec
 
-from evaluator import long_numbers
 from evaluator.extras import needs
 from evaluator.graders import grader_or_refusal
 from evaluator.model import Task, Verdict
+from evaluator.tasks import long_numbers
 from evaluator.version import VERSION
 from evaluator.workers.pool import local_pool
 from evaluator.workers.server.wire import (

@@ -24,11 +24,11 @@ from typing import Final, TypeVar
 
 import msgspec
 
-from evaluator import long_numbers
 from evaluator.graders import GraderError, get_grader
 from evaluator.graders.spec import files_named
 from evaluator.model import Grade, Rollout, Task
 from evaluator.options import Options
+from evaluator.tasks import long_numbers
 
 SERVER: Final = "ROLLSCOPE_SERVER"
 """The environment variable with the server's URL, or several with commas between them."""

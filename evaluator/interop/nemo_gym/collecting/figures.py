@@ -14,8 +14,8 @@ from evaluator.interop.nemo_gym.collecting.files import Files, fields_of, lines_
 from evaluator.interop.nemo_gym.collecting.resources import ResourcesServer
 from evaluator.interop.nemo_gym.collecting.service import CollectError, RolloutError, encoded
 from evaluator.interop.nemo_gym.wire import AGENT_REF, ROLLOUT_INDEX, TASK_INDEX, AggregateMetrics, JsonObject
-from evaluator.metrics import known, pass_at_k_over_tasks
 from evaluator.model import JsonValue
+from evaluator.runs.metrics import known, pass_at_k_over_tasks
 from evaluator.user_files import replacing
 
 _FULL_REWARD: Final = 1.0

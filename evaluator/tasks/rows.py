@@ -6,9 +6,9 @@ import json
 from collections.abc import Mapping
 from typing import Any, Literal, cast
 
-from evaluator import long_numbers
-from evaluator.given_tests import About, cases_from, entry_point_of
-from evaluator.task_parts import JsonValue, Mode, RecordError, brief, limits_from
+from evaluator.tasks import long_numbers
+from evaluator.tasks.given_tests import About, cases_from, entry_point_of
+from evaluator.tasks.parts import JsonValue, Mode, RecordError, brief, limits_from
 
 _GREATEST_WEIGHT = 1e15
 

@@ -23,8 +23,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from evaluator import long_numbers, syntax
-from evaluator.task_parts import JsonValue, Mode, RecordError, TestCase
+from evaluator import syntax
+from evaluator.tasks import long_numbers
+from evaluator.tasks.parts import JsonValue, Mode, RecordError, TestCase
 
 _LONGEST = 100_000
 """Characters of a reference or a prompt that are looked at."""

@@ -8,15 +8,16 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, NamedTuple
 
-from evaluator import flags, long_numbers
+from evaluator import flags
+from evaluator.cases import SHOWN_WHEN_RIGHT
 from evaluator.checkers import Check, Checker, CheckerError, Kind, get_checker, render
-from evaluator.graders.cases.loop import SHOWN_WHEN_RIGHT
-from evaluator.graders.lru_cache import LruCache
+from evaluator.lru_cache import LruCache
 from evaluator.model import Difference, Mode, Task, TestCase
 from evaluator.sandbox import encoded_answer, encoded_call
 from evaluator.suites.reading import Refusal, UngradableError
 from evaluator.suites.reading.literal_calls import LiteralCall, Relation, expectation_holds, extract_calls
 from evaluator.suites.reading.plan import SuitePlan, plan_suite
+from evaluator.tasks import long_numbers
 
 _DEFAULT_CHECKERS = {Mode.CALL: "value", Mode.STDIN: "floats", Mode.ASSERT: "python"}
 _OF_LEETCODE = "value:tolerance=1e-5"

@@ -1,20 +1,33 @@
-"""Runs a completion's test cases one after another, until a rule skips the rest, and makes a result of each run,
-before anything is compared.
-"""
+"""What a grader works with, and a completion on its test cases: one run of each in the sandbox, and its result."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
 
 import msgspec
 
-from evaluator import import_headers
 from evaluator.checkers import shortened
-from evaluator.given_tests import CARRIAGE_RETURNS
-from evaluator.graders.bench import Bench
 from evaluator.model import CaseResult, Flag, Limits, Mode, Task, TestCase, Verdict
-from evaluator.sandbox import Execution, Outcome, Status, UndecidedError
+from evaluator.options import Options
+from evaluator.sandbox import Execution, Outcome, Sandbox, Status, UndecidedError
+from evaluator.tasks import import_headers
+from evaluator.tasks.given_tests import CARRIAGE_RETURNS
+
+
+@dataclass(frozen=True)
+class Bench:
+    """One worker's tools."""
+
+    sandbox: Sandbox
+    options: Options = field(default_factory=Options)
+    alone: Callable[[], AbstractContextManager[object]] = nullcontext
+    """A context in which no other worker of this process runs a completion."""
+    all_or_nothing: bool = False
+    """Whether the first failure of a test case decides the reward."""
+
 
 _LEAST_S = 0.01
 

@@ -6,11 +6,10 @@ import re
 from dataclasses import dataclass, field
 from typing import NamedTuple, Self
 
-from evaluator.checkers import get_checker, render
-from evaluator.graders.bench import Bench
-from evaluator.graders.cases.loop import (
+from evaluator.cases import (
     SHOWN_WHEN_RIGHT,
     SHOWN_WHEN_WRONG,
+    Bench,
     attempt_by,
     early_exit,
     excerpt,
@@ -18,7 +17,8 @@ from evaluator.graders.cases.loop import (
     result_of,
     run_cases,
 )
-from evaluator.graders.lru_cache import LruCache
+from evaluator.checkers import get_checker, render
+from evaluator.lru_cache import LruCache
 from evaluator.model import CaseResult, Difference, Flag, Limits, Opaque, Task, TestCase, Verdict
 from evaluator.sandbox import BadValueError, Outcome, Program, Status, decoded
 from evaluator.stages import stage

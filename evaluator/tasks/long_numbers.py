@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import sys
 
-from evaluator.task_parts import JsonValue
+from evaluator.tasks.parts import JsonValue
 
 MOST_DIGITS = 100_000
 """Contest graders allow 50,000."""

@@ -109,7 +109,7 @@ def query(
 
 def _output(question: bytes, bounds: Bounds, tell: Callable[[float], object]) -> bytes:
     """What the process writes; b"" if it died. Raises `QueryError` when its time is over."""
-    process = start_main("evaluator.bounded_query", stderr=subprocess.DEVNULL)
+    process = start_main("evaluator.runs.bounded_query", stderr=subprocess.DEVNULL)
     assert process.stdin is not None
     assert process.stdout is not None
     try:

@@ -14,9 +14,8 @@ from typing import Final
 import msgspec
 
 from evaluator import flags
-from evaluator.graders.bench import Bench
-from evaluator.graders.lru_cache import LruCache
-from evaluator.graders.suites.run import CannotRunError, SeparateProcessRun, SharedProcessRun, SuiteRun, run_reference
+from evaluator.cases import Bench
+from evaluator.lru_cache import LruCache
 from evaluator.model import (
     SPLIT_DISAGREES,
     CaseDisagreement,
@@ -32,6 +31,7 @@ from evaluator.suites.host.suite_process import NOT_POSSIBLE
 from evaluator.suites.reading.one_process import Reason
 from evaluator.suites.reading.plan import SuitePlan
 from evaluator.suites.reading.uses import Need
+from evaluator.suites.run import CannotRunError, SeparateProcessRun, SharedProcessRun, SuiteRun, run_reference
 
 _TAMPERING: Final = frozenset(("early_exit", "frame_walking", "gc_walking", "ctypes", "patched_builtins"))
 """Flags of what no honest completion needs: such code is not run in one process."""

@@ -1,1 +1,0 @@
-"""Test suites: their runs, and the rule that derives a grade from them."""
