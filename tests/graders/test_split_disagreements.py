@@ -166,4 +166,4 @@ def test_a_function_in_the_place_of_data_fails_though_the_test_can_not_run(
     task.reference = f"ITEMS = {data}\ndef f(x): x / 0"
     grade = graded(task, task.reference)
     assert grade.verdict is Verdict.PASSED
-    assert grade.verified or grade.unverified_reason == "the test reads the completion's data by the name `ITEMS`"
+    assert grade.verified

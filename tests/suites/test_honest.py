@@ -15,14 +15,16 @@ from tests.suites.honest import THEMES
 from tests.suites.honest_suite import Suite
 
 ALL = [suite for suites in THEMES.values() for suite in suites]
-SAMPLE = frozenset("brackets-true-or-false event-emitter patched-urlopen text-files-into-a-zip".split())
-"""Those that `make test` grades: literals, callbacks, mocks, files."""
+SAMPLE = frozenset(
+    "brackets-true-or-false constants-and-globals event-emitter patched-urlopen text-files-into-a-zip".split()
+)
+"""Those that `make test` grades: literals, live names, callbacks, mocks, files."""
 OWN_OPERATORS = frozenset("dataclasses-answered-with mapping-with-history vector-arithmetic".split())
 """Suites that compare with the completion's own `==`, `<` or `+`, which could return anything: never verified."""
 ONE_PROCESS = frozenset(("decorator-on-methods",))
 """What is decided in the completion's process: never verified."""
 DISAGREEING = frozenset(
-    """answers-that-are-added-and-ordered constants-and-globals flags namespaces-that-are-equal nan-that-comes-back
+    """answers-that-are-added-and-ordered flags namespaces-that-are-equal nan-that-comes-back
     one-object-of-a-library-and-one-mock subclass-of-float""".split()
 )
 """Suites whose right completions pass only in one process: unknown."""

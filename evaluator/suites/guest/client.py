@@ -80,8 +80,11 @@ class Completion(Exchange):
         if "mocks" in self._uses:
             shared_state.follow_patches(self.ask)
 
-    def look_up(self, names: list[str], tested: str | None = None) -> dict[str, Any]:
-        """The completion's functions and classes by these names. `tested`: the one that must be among them."""
+    def look_up(self, names: list[str], tested: str | None = None) -> tuple[dict[str, Any], list[str]]:
+        """The completion's functions and classes by these names, and the names that refer to its data.
+
+        `tested`: the name of a function or class that must be among them.
+        """
         answer = self.ask("l", names)
         self.requests -= 1
         pairs = answer if type(answer) is tuple else (None,)
@@ -96,9 +99,7 @@ class Completion(Exchange):
         code = {name: value for name, value in values.items() if value is not None}
         if tested is not None and tested not in code:
             self._stop(b"T", f"{tested} is not a function or class")
-        for name in values.keys() - code.keys():
-            self.give_up(GaveUp.READS.format(f"`{name}`"))
-        return code
+        return code, [name for name in values if name not in code]
 
     def know_classes(self) -> None:
         """Finds the dataset's own classes: those that its source has defined so far."""

@@ -28,7 +28,6 @@ class GaveUp(StrEnum):
     PASSES = "the test passes {} to the completion"
     PASSES_MORE = "the test passes more than 64 MiB to the completion at once"
     ANSWERS = "the completion returns {}"
-    READS = "the test reads the completion's data by the name {}"
     SUBCLASS = "the test subclasses one of the completion's classes"
     SETS = "the test sets or deletes an attribute of one of the completion's classes or functions"
     COPIES = "the test copies one of the completion's objects"

@@ -17,7 +17,7 @@ from evaluator.suites.guest.errors import Doubt, GaveUp
 
 Client = Any
 """A `client.Completion`."""
-_READS = frozenset("ln")
+_READS = frozenset("lgn")
 """Requests for names, and for items of an iterator."""
 _SHOWING = frozenset(("__repr__", "__str__", "__hash__"))
 

@@ -272,6 +272,7 @@ _REQUESTS: dict[str, Any] = {
     "c": Server._call,
     "n": Server._next,
     "l": Server._look_up,
+    "g": lambda server, name: server._namespace[name],
     "p": lambda server, *replaced: server._mocks.replace(*replaced),
     "r": lambda server, *replaced: server._mocks.restore(*replaced),
     "a": lambda _, target, name: getattr(target, name),

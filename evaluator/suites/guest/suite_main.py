@@ -7,6 +7,7 @@ import contextlib
 import marshal
 import os
 import sys
+from collections.abc import Iterator
 from types import CodeType, ModuleType
 from typing import Any
 
@@ -18,6 +19,8 @@ from evaluator.suites.guest.errors import Doubt
 from evaluator.suites.guest.runner import Compiled, Runner, compile_test, show
 
 _RECURSION = 20_000
+_IN_FUNCTION = 1
+"""`inspect.CO_OPTIMIZED`: code of a function."""
 _MOST_CODE = 1024 * 1024
 _SUPPRESSED = "an assert failed in a function of the test that the completion called, and the completion caught that"
 
@@ -105,12 +108,15 @@ class _Cases:
         names = [name for name in order["names"] if name not in namespace and name != entry_point]
         is_tested = order["form"] != "methods" and entry_point not in namespace
         names += [entry_point] if entry_point else []
-        code = completion.look_up(names, entry_point if is_tested else None)
+        code, data = completion.look_up(names, entry_point if is_tested else None)
+        live = _LiveNamespace(namespace, completion, data) if data else None
+        namespace = namespace if live is None else live
         namespace.update(code)
         if entry_point in code:
             namespace["candidate"] = code[entry_point]
         runner = Runner(order, namespace, lambda value: _shown(completion, value))
-        runner.load(compiled)
+        with contextlib.nullcontext() if live is None else live.bound(_read_by_classes(compiled[1])):
+            runner.load(compiled)
         completion.know_classes()
         self._runner = runner
 
@@ -143,6 +149,37 @@ def _namespace() -> dict[str, Any]:
     module = sys.modules["check"] = sys.modules["__main__"] = ModuleType("check")
     module.__dict__.update(__builtins__=builtins, __file__="check.py")
     return module.__dict__
+
+
+class _LiveNamespace(dict[str, Any]):
+    """A namespace in which some names refer to the completion's data, which is read anew each time."""
+
+    def __init__(self, namespace: dict[str, Any], completion: Completion, names: list[str]) -> None:
+        super().__init__(namespace)
+        self._completion = completion
+        self._names = frozenset(names)
+
+    def __missing__(self, name: str) -> Any:
+        if name in self._names:
+            return self._completion.ask("g", name)
+        raise KeyError(name)
+
+    @contextlib.contextmanager
+    def bound(self, names: set[str]) -> Iterator[None]:
+        """Meanwhile these names have the values of now: the body of a class never asks `__missing__`."""
+        values = {name: self[name] for name in names & self._names}
+        self.update(values)
+        yield
+        for name, value in values.items():
+            if self.get(name) is value:
+                del self[name]
+
+
+def _read_by_classes(code: CodeType) -> set[str]:
+    """The names in the bodies of classes."""
+    inner = [constant for constant in code.co_consts if isinstance(constant, CodeType)]
+    names = {name for body in inner if not body.co_flags & _IN_FUNCTION for name in body.co_names}
+    return names.union(*map(_read_by_classes, inner))
 
 
 def _unloadable(error: BaseException, order: dict[str, Any]) -> dict[str, Any]:

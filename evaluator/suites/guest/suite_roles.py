@@ -175,7 +175,7 @@ def connected(names: dict[str, Any], order: dict[str, Any]) -> Completion:
 def rehearse() -> None:
     """Does in advance what two processes do with a suite of a few assertions; see `sandbox.guest.rehearsal`."""
     completion = connected({"f": _f}, _ORDER)
-    namespace = completion.look_up(["f"])
+    namespace, _ = completion.look_up(["f"])
     runner = Runner(_ORDER, {**namespace, "candidate": namespace["f"]}, str)
     runner.load()
     for index in range(4):

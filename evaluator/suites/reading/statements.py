@@ -6,18 +6,21 @@ What it expects is source text: the right side of its comparison, the exception,
 from __future__ import annotations
 
 import ast
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from evaluator.model import TestCase
 from evaluator.suites.reading import Refusal
 from evaluator.suites.reading.reading import Check, Reading
-from evaluator.suites.reading.source import DEFINITIONS, IMPORTS, OWN_SCOPES, Lines, binds, is_start, walk
+from evaluator.suites.reading.source import DEFINITIONS, IMPORTS, OWN_SCOPES, Lines, binds, is_start, targets_of, walk
 
 Span = tuple[int, int, bool]
 _WHOLE: Span = (0, -1, True)
 
+_MOST_REPEATED = 2000
+"""Characters of earlier statements that are shown with each test case that needs them."""
+_MOST_OF_A_NAME = 20
 _PREPARING = (
     *DEFINITIONS, *IMPORTS, ast.Pass, ast.Delete, ast.Global, ast.Nonlocal, ast.Assign,
     ast.AnnAssign, ast.AugAssign,
@@ -114,7 +117,7 @@ def statements_of(reading: Reading) -> SuiteCases:
     spans = _spans(body, judging)
     independent = _leave_nothing(body, spans, reading)
     restarts = independent and not _prepares_with_completion(body, spans, judging)
-    cases = tuple(_cases(reading, body, spans, judging))
+    cases = _Cases(reading, body, judging).of(spans)
     return SuiteCases(form, cases, spans, continues=independent, restarts=restarts, removed=removed)
 
 
@@ -171,16 +174,47 @@ def _prepares_with_completion(body: list[ast.stmt], spans: tuple[Span, ...], jud
     return any(judging.uses_completion(node) for node in preparing if not isinstance(node, DEFINITIONS))
 
 
-def _cases(reading: Reading, body: list[ast.stmt], spans: tuple[Span, ...], judging: Judging) -> Iterator[TestCase]:
-    """The displayed test cases of spans."""
-    expected = Expectations(reading.lines, judging.uses_completion, named_once(body, reading.nodes))
-    for index, (first, last, judges) in enumerate(spans):
-        end = body[last] if judges else None
-        shown = [node for node in body[first : last + 1] if node is end or _is_shown(node)]
-        sources = [
-            reading.lines.at_margin(one) if isinstance(one, _COMPOUND) else reading.lines.of(one) for one in shown
-        ]
-        yield TestCase(index, input="\n".join(sources), expected=expected.of(end) if end is not None else "")
+class _Cases:
+    """Makes the displayed test cases of spans."""
+
+    def __init__(self, reading: Reading, body: list[ast.stmt], judging: Judging) -> None:
+        self._lines, self._reads = reading.lines, reading.reads
+        self._body = body
+        self._expected = Expectations(reading.lines, judging.uses_completion, named_once(body, reading.nodes))
+        self._makers: dict[str, list[int]] = defaultdict(list)
+        """The places of the statements that made a name's value, as far as the body has been read."""
+
+    def of(self, spans: tuple[Span, ...]) -> tuple[TestCase, ...]:
+        return tuple(self._case(index, *span) for index, span in enumerate(spans))
+
+    def _case(self, index: int, first: int, last: int, judges: bool) -> TestCase:
+        end = self._body[last] if judges else None
+        own = [place for place in range(first, last + 1) if self._body[place] is end or _is_shown(self._body[place])]
+        needed = self._needed(set(self._reads.of_all(self._body[place] for place in own)))
+        for place in range(first, last if judges else last + 1):
+            for name in _changes(self._body[place]):
+                self._makers[name].append(place)
+        sources = [self._source(self._body[place]) for place in (*sorted(needed), *own)]
+        return TestCase(index, input="\n".join(sources), expected=self._expected.of(end) if end is not None else "")
+
+    def _source(self, node: ast.stmt) -> str:
+        return self._lines.at_margin(node) if isinstance(node, _COMPOUND) else self._lines.of(node)
+
+    def _needed(self, names: set[str]) -> set[int]:
+        """The places of the last statements that made the values of these names, as far as there is room."""
+        places: set[int] = set()
+        pending, room = list(names), _MOST_REPEATED
+        while pending:
+            for place in reversed(self._makers.get(pending.pop(), [])[-_MOST_OF_A_NAME:]):
+                if place in places:
+                    continue
+                room -= len(self._lines.of(self._body[place]))
+                if room < 0:
+                    return places
+                places.add(place)
+                pending.extend(self._reads(self._body[place]) - names)
+                names |= self._reads(self._body[place])
+        return places
 
 
 def _is_shown(node: ast.stmt) -> bool:
@@ -188,6 +222,20 @@ def _is_shown(node: ast.stmt) -> bool:
     if isinstance(node, ast.Expr):
         return not isinstance(node.value, ast.Constant | ast.Name)
     return not isinstance(node, (*DEFINITIONS, *IMPORTS, ast.Assert, ast.Pass))
+
+
+def _changes(node: ast.stmt) -> set[str]:
+    """Names that a preparing statement assigns or changes; imports and definitions are not shown."""
+    match node:
+        case ast.Assign(targets=targets):
+            return {name for target in targets for name in targets_of(target)}
+        case ast.AnnAssign(target=target) | ast.AugAssign(target=target):
+            return set(targets_of(target))
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=owner))):
+            return set(targets_of(owner))
+        case ast.Expr(value=ast.Call(args=arguments)):
+            return {argument.id for argument in arguments if isinstance(argument, ast.Name)}
+    return set()
 
 
 # What a statement expects

@@ -14,7 +14,7 @@ from tests.suites.guest.orders import order
 
 def seen_by_a_test(function: Callable[..., Any]) -> Callable[..., Any]:
     made = order("assert candidate([]) == []")
-    found: Callable[..., Any] = connected({"candidate": function}, made).look_up(["candidate"])["candidate"]
+    found: Callable[..., Any] = connected({"candidate": function}, made).look_up(["candidate"])[0]["candidate"]
     return found
 
 

@@ -26,7 +26,7 @@ def test_each_judging_statement_is_a_test_case_with_what_prepares_it() -> None:
     assert [case.index for case in plan.cases] == [0, 1, 2]
     assert shown(plan) == [
         ("xs = [3, 1]\nassert candidate(1) == 2, 'one'", "2"),
-        ("candidate(xs)\nassert xs == [1, 3]", "[1, 3]"),
+        ("xs = [3, 1]\ncandidate(xs)\nassert xs == [1, 3]", "[1, 3]"),
         ("ys = []\nys.append(4)\nprint(ys)\nassert not candidate(ys)", "a false value"),
     ]
     assert (plan.suite.methods, plan.suite.form) == ((), "statements")
