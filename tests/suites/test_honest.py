@@ -21,11 +21,11 @@ SAMPLE = frozenset(
 """Those that `make test` grades: literals, live names, callbacks, mocks, files."""
 OWN_OPERATORS = frozenset("dataclasses-answered-with mapping-with-history vector-arithmetic".split())
 """Suites that compare with the completion's own `==`, `<` or `+`, which could return anything: never verified."""
-ONE_PROCESS = frozenset(("decorator-on-methods",))
+ONE_PROCESS = frozenset("decorator-on-methods enums-as-keys flags subclass-of-float".split())
 """What is decided in the completion's process: never verified."""
 DISAGREEING = frozenset(
-    """answers-that-are-added-and-ordered flags namespaces-that-are-equal nan-that-comes-back
-    one-object-of-a-library-and-one-mock subclass-of-float""".split()
+    """answers-that-are-added-and-ordered namespaces-that-are-equal nan-that-comes-back
+    one-object-of-a-library-and-one-mock""".split()
 )
 """Suites whose right completions pass only in one process: unknown."""
 

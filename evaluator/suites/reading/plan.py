@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -17,6 +18,14 @@ from evaluator.suites.reading.reading import Reading, read_test
 from evaluator.suites.reading.source import IMPORTS
 from evaluator.suites.reading.statements import SuiteCases, statements_of
 from evaluator.suites.reading.uses import Need, data_classes, forks, needs_of, uses_of
+
+_CLASS_WITH_BASES = re.compile(r"\bclass\s+(\w+)\s*\(([^)\n]*)\)")
+_NAMES = re.compile(r"\w+")
+_OF_DATA = frozenset(
+    """list dict set frozenset tuple str bytes bytearray int float complex OrderedDict defaultdict Counter deque
+    NamedTuple Enum IntEnum StrEnum Flag IntFlag""".split()
+)
+"""Objects of classes derived from these are both data and objects, which does not work across two processes."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +93,10 @@ def _suite_cases(reading: Reading, task: Task) -> SuiteCases:
 def _why_one_process(task: Task, reading: Reading, suite: SuiteCode) -> str | None:
     if "mocks" in suite.uses and forks(task, reading):  # a forked process can't reach the mocks in the test's process
         return f"the test {Reason.FORKS}"
+    for name, bases in _CLASS_WITH_BASES.findall(task.prompt):
+        base = next((each for each in _NAMES.findall(bases) if each in _OF_DATA), None)
+        if base is not None and name in {*reading.names, task.entry_point} and name not in suite.classes:
+            return f"the task asks for `{name}`, a class derived from {base}"
     return why_one_process(reading)
 
 

@@ -120,3 +120,14 @@ def test_objects_of_the_tests_own_classes_are_passed_in_one_process() -> None:
     assert plan_suite(task(kept)).one_process is None
     tuples = "from typing import NamedTuple\nclass Node(NamedTuple):\n    x: int\n"
     assert plan_suite(task(tuples + "def test_it():\n    assert f(Node(1)) == 1\n")).one_process is None
+
+
+@pytest.mark.parametrize(
+    ("bases", "base"), [("set", "set"), ("typing.NamedTuple", "NamedTuple"), ("Base, Flag", "Flag")]
+)
+def test_a_class_that_is_derived_from_data_is_tested_there(bases: str, base: str) -> None:
+    asked = task("def test_it():\n    assert Tags('a') == f(1)\n")
+    asked.prompt = f"class Tags({bases}): tags in small letters."
+    assert plan_suite(asked).one_process == f"the task asks for `Tags`, a class derived from {base}"
+    asked.prompt = "class Tags(Base): tags in small letters. class Others(set): not tested."
+    assert plan_suite(asked).one_process is None
