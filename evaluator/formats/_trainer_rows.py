@@ -9,7 +9,7 @@ from evaluator.formats.reading import chat
 from evaluator.formats.reading import fields as field
 from evaluator.formats.reading.fields import Fields
 from evaluator.formats.reading.registry import Role, claims_of
-from evaluator.formats.reading.spec import Claim, Rollouts, Said, Tasks
+from evaluator.formats.reading.spec import Claim, Narrowed, Rollouts, Said, Tasks
 from evaluator.formats.tests_alone import COLUMNS, task_from
 from evaluator.model import JsonValue, Mode, RecordError, Task, brief
 
@@ -88,8 +88,7 @@ def tasks_in(rollouts: Rollouts, tests: Callable[[Fields], JsonValue], why: str)
     """The tasks in rows of rollouts that may have their task's tests too."""
 
     def claim(fields: Fields) -> Claim | None:
-        is_ours = rollouts.claim is not None and rollouts.claim(fields) is not None
-        return Claim(2, why) if is_ours and tests(fields) is not None else None
+        return Claim(2, why) if tests(fields) is not None else None
 
     def read(fields: Fields) -> Task:
         given = tests(fields)
@@ -99,7 +98,7 @@ def tasks_in(rollouts: Rollouts, tests: Callable[[Fields], JsonValue], why: str)
             )
         return _task_with(given, rollouts.task_id_of(fields), rollouts.prompt_of(fields), rollouts.by)
 
-    return Tasks(claim=claim, code=read)
+    return Tasks(claim=Narrowed(rollouts.claim, claim), code=read)
 
 
 def _dataset_task(row: JsonValue) -> Task | None:

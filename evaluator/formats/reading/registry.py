@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from enum import StrEnum
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path, PurePath
 from typing import NamedTuple, TypeVar
 
 from evaluator.formats.reading.fields import Fields
 from evaluator.formats.reading.problems import FormatError, Problem
-from evaluator.formats.reading.spec import NO_ROLLOUTS, NO_TASKS, Claim, Claims, Rollouts, Tasks
+from evaluator.formats.reading.spec import NO_ROLLOUTS, NO_TASKS, Claim, Claims, Rollouts, Tasks, may_fit
 from evaluator.model import JsonValue
 from evaluator.package_modules import public_modules
 
@@ -128,8 +128,15 @@ def _all_of(kind: type[Kind]) -> list[Kind]:
 
 def claims_of(role: Role, fields: Fields) -> list[Claimed]:
     """The formats that claim a row, likeliest first."""
-    found = [Claimed(claim, f, role) for f in known_formats().values() if (claim := f.claim(role, fields)) is not None]
+    formats = _may_claim(role, frozenset(fields))
+    found = [Claimed(claim, each, role) for each in formats if (claim := each.claim(role, fields)) is not None]
     return sorted(found, key=lambda each: -each.claim.strength)
+
+
+@lru_cache(maxsize=1024)
+def _may_claim(role: Role, names: frozenset[str]) -> list[Format]:
+    """The formats that may claim a row with these fields."""
+    return [each for each in known_formats().values() if may_fit(each.claims(role), names)]
 
 
 def format_named(name: str, role: Role) -> Format:

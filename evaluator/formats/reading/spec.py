@@ -6,7 +6,8 @@ function. What is taken is no metadata, and neither is `left_out`; all else in t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -46,27 +47,70 @@ def claims(text: str, fits: Callable[[Fields], object] | None = None) -> Claims:
     have; one of several with `|`, all that there are of several with `+`; `:list`, `:object`, `:text` or `:some` (not
     null) says what it holds, and `=` how its text begins. A part in brackets is a remark. `fits` is asked last.
     """
-    parsed = []
-    for part in text.split(";"):
-        strength, _, words = part.strip().partition(": ")
-        terms = words.split(", ")
-        needed = frozenset(filter(str.isidentifier, terms))  # what most rows of other formats lack
-        parsed.append((int(strength), needed, [_term(term) for term in terms]))
+    return _Declared(text, fits)
 
-    def claim(fields: Fields) -> Claim | None:
-        for strength, needed, terms in parsed:
+
+class _Declared:
+    """The claim that a text makes."""
+
+    def __init__(self, text: str, fits: Callable[[Fields], object] | None) -> None:
+        self._fits = fits
+        self._parsed = list(_parsed(text))
+
+    def may_fit(self, names: frozenset[str]) -> bool:
+        """Whether a row with these fields may have what is claimed."""
+        return any(needed <= names for _, needed, _ in self._parsed)
+
+    def __call__(self, fields: Fields) -> Claim | None:
+        for strength, needed, terms in self._parsed:
             if needed <= fields.keys():
                 shown = [term(fields) for term in terms]
-                if None not in shown and (fits is None or fits(fields)):
+                if None not in shown and (self._fits is None or self._fits(fields)):
                     return Claim(strength, ", ".join(filter(None, shown)).replace(", (", " ").replace(")", ""))
         return None
 
-    return claim
+
+def _parsed(text: str) -> Iterator[tuple[int, frozenset[str], list[Callable[[Fields], str | None]]]]:
+    """Strength, names that most rows of other formats lack, and all terms, of each alternative."""
+    for part in text.split(";"):
+        strength, _, words = part.strip().partition(": ")
+        terms = words.split(", ")
+        yield int(strength), frozenset(filter(str.isidentifier, terms)), [_term(term) for term in terms]
+
+
+@dataclass(frozen=True)
+class Narrowed:
+    """A claim to some of the rows that `whole` claims."""
+
+    whole: Claims | None
+    claim: Claims
+
+    def may_fit(self, names: frozenset[str]) -> bool:
+        return may_fit(self.whole, names)
+
+    def __call__(self, fields: Fields) -> Claim | None:
+        return self.claim(fields) if self.whole is not None and self.whole(fields) is not None else None
+
+
+@dataclass(frozen=True)
+class _AnyOf:
+    several: tuple[Claims, ...]
+
+    def may_fit(self, names: frozenset[str]) -> bool:
+        return any(may_fit(claim, names) for claim in self.several)
+
+    def __call__(self, fields: Fields) -> Claim | None:
+        return next(filter(None, (claim(fields) for claim in self.several)), None)
 
 
 def any_of(*several: Claims) -> Claims:
     """The first of several claims that fits."""
-    return lambda fields: next(filter(None, (claim(fields) for claim in several)), None)
+    return _AnyOf(several)
+
+
+def may_fit(claim: Claims | None, names: frozenset[str]) -> bool:
+    """Whether a row with these fields may be claimed; for a claim by code it may."""
+    return claim is not None and bool(getattr(claim, "may_fit", lambda _: True)(names))
 
 
 def _term(text: str) -> Callable[[Fields], str | None]:
@@ -128,6 +172,9 @@ def taken(fields: Fields, take: Take) -> JsonValue:
     """What the row has there; None if it has nothing, or an empty text."""
     if not isinstance(take, str):
         return take(fields)
+    value = fields.get(take)
+    if value is not None and value != "":
+        return value
     for path in _paths(take):
         value = fields.get(path)
         if value is None and "." in path:
