@@ -21,4 +21,7 @@ def public_module(package: str, name: str) -> ModuleType | None:
 @cache
 def _names(package: str) -> tuple[str, ...]:
     path = importlib.import_module(package).__path__
-    return tuple(sorted(found.name for found in pkgutil.iter_modules(path) if not found.name.startswith("_")))
+    names = sorted(found.name for found in pkgutil.iter_modules(path) if not found.name.startswith("_"))
+    if not names:  # `pkgutil` says nothing of a folder that can't be read now, such as without a free descriptor
+        raise OSError(f"the modules of {package} can't be listed")
+    return tuple(names)

@@ -31,8 +31,8 @@ class Column(NamedTuple):
 
 
 _VERDICTS = ", ".join(f"'{v.value}'" for v in Verdict)
-_TAGS = """(SELECT string_agg(DISTINCT tag, ', ' ORDER BY tag) FROM tags
-    WHERE tags.task_id = rollouts.task_id AND tags.sample_id = rollouts.sample_id)"""
+_TAGS = """(SELECT string_agg(DISTINCT tag, ', ' ORDER BY tag)
+    FROM (SELECT task_id AS task, sample_id AS sample, tag FROM tags) WHERE task = task_id AND sample = sample_id)"""
 _TESTS = "CASE WHEN tests_total > 0 THEN tests_passed || '/' || tests_total END"
 _UNVERIFIED = f"CASE WHEN NOT verified THEN left({REASON}, 200) END"
 

@@ -14,9 +14,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-import duckdb
 import msgspec
 
 from evaluator.extraction import Extraction, extract
@@ -30,6 +29,9 @@ from evaluator.runs.parts import TaskFile
 from evaluator.runs.reading import Run, add_function, no_rows, quoted, rows_sql
 from evaluator.runs.schema import TaskRow, columns_sql, metadata_json, safe_text
 from evaluator.user_files import cache_folder
+
+if TYPE_CHECKING:
+    import duckdb
 
 PLACE: Final = ("file", "at", "size", "nth")
 """The columns that say where a rollout is."""

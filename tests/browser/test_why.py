@@ -58,6 +58,7 @@ def test_the_steps_of_a_loop_unfold(visit: Visit) -> None:
     page = visit("completion?run=long&task=long&sample=extra&tab=why")
     steps = page.get_by_role("listbox", name="steps")
     fold = steps.get_by_text(re.compile(r"▸ lines 1–2 × ")).last
+    expect(fold).to_be_visible()
     before = steps.get_by_role("option").count()
     fold.click()
     expect(steps.get_by_text(re.compile(r"▾ lines 1–2 × "))).to_have_count(1)
