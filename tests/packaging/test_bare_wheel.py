@@ -43,7 +43,8 @@ IMPORTED = """
 import importlib, pkgutil, evaluator
 
 for found in pkgutil.walk_packages(evaluator.__path__, "evaluator.", onerror=lambda name: None):
-    if not {"inside", "guest"} & set(found.name.split(".")) and not found.name.endswith(".probe"):  # these are for the sandbox
+    parts = {*found.name.split(".")}
+    if parts.isdisjoint(("inside", "guest", "probe")):  # these are for the sandbox
         try:
             importlib.import_module(found.name)
         except evaluator.MissingExtraError:
