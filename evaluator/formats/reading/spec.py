@@ -291,7 +291,7 @@ class Rollouts(msgspec.Struct, frozen=True, kw_only=True):
         if self.code is not None:
             return self.code(fields)
         if isinstance(self.each, str):
-            return map(self._rollout, _samples(fields, self.each))
+            return map(self._rollout, _samples(fields, self.each, _name(self.completion)))
         return map(self._rollout, self.each(fields))
 
     def prompt_of(self, fields: Fields, said: Said | None = None) -> str:
@@ -360,8 +360,11 @@ def _note_names(spec: Tasks | Rollouts, fields: Iterable[str]) -> None:
     msgspec.structs.force_setattr(spec, "names", frozenset([*(path for path in paths if "." not in path), *out, *more]))
 
 
-def _samples(fields: Fields, path: str) -> Iterable[Fields]:
-    """A row for each sample of a list in the row, numbered; the row where it has none. Raises `RecordError`."""
+def _samples(fields: Fields, path: str, completion: str) -> Iterable[Fields]:
+    """A row for each sample of a list in the row, numbered; the row where it has none. Raises `RecordError`.
+
+    `completion`: the field that a sample without fields is.
+    """
     samples = at(fields, path) if path else ABSENT
     if samples is ABSENT:
         yield fields
@@ -370,7 +373,7 @@ def _samples(fields: Fields, path: str) -> Iterable[Fields]:
         raise RecordError(f"{path} must be a list of samples, not {brief(samples)}")
     outer = field.without(fields, {path})
     for place, sample in enumerate(samples):
-        own = {"completion": sample} if isinstance(sample, str) else sample
+        own = {completion or "completion": sample} if isinstance(sample, str) else sample
         if not isinstance(own, Mapping):
             raise RecordError(f"{path}[{place}] must be an object or a text, not {brief(sample)}")
         yield {"sample_index": place, **outer, **own}
