@@ -25,9 +25,14 @@ first."""
 
 
 def show(
-    kind: Kind, name: str, value: Any, choose: Callable[[View, Any], View] | None, *words: object,
-    width: Literal["stretch", "content"] | int = "stretch", **look: Any,
-) -> str:  # fmt: skip
+    kind: Kind,
+    name: str,
+    value: Any,
+    choose: Callable[[View, Any], View] | None,
+    *words: object,
+    width: Literal["stretch", "content"] | int = "stretch",
+    **look: Any,
+) -> str:
     """Draw the widget of this name with a value of the view; `choose` returns the view for a choice.
 
     `words` and `look` are Streamlit's. Without `choose`, as in a form, the value is in the session, under the returned
@@ -44,9 +49,14 @@ def show(
 
 
 def show_value(
-    kind: Kind, name: str, value: Any, change: Callable[[Any], object] | None, *words: object,
-    clearable: bool = False, **look: Any,
-) -> str:  # fmt: skip
+    kind: Kind,
+    name: str,
+    value: Any,
+    change: Callable[[Any], object] | None,
+    *words: object,
+    clearable: bool = False,
+    **look: Any,
+) -> str:
     """The same for a value that is not in the address, but may also change without the visitor.
 
     `clearable`: the visitor can empty it. Streamlit allows that only where the default is None.
@@ -77,9 +87,15 @@ def show_value(
 
 
 def choice(
-    label: str, options: Mapping[str, str], view: View, *, key: str, default: str = "", field: str = "view",
+    label: str,
+    options: Mapping[str, str],
+    view: View,
+    *,
+    key: str,
+    default: str = "",
+    field: str = "view",
     **reset: object,
-) -> str:  # fmt: skip
+) -> str:
     """A row of alternatives, stored in the URL's `field`; `options` are word -> label. Returns the word.
 
     `reset`: other fields of the view that a choice changes.

@@ -232,9 +232,17 @@ class Command(NamedTuple):
 
 
 def _collect(
-    *, rows: Path, num_repeats: int, limit: int | None, base_url: str | None, max_turns: int, retries: int,
-    timeout: float, as_json: bool, **given: Any,
-) -> int:  # fmt: skip
+    *,
+    rows: Path,
+    num_repeats: int,
+    limit: int | None,
+    base_url: str | None,
+    max_turns: int,
+    retries: int,
+    timeout: float,
+    as_json: bool,
+    **given: Any,
+) -> int:
     from evaluator.commands import collecting
 
     sampling = {name: given.pop(name) for name in ("model", "temperature", "top_p", "max_output_tokens")}

@@ -28,9 +28,16 @@ class Column(NamedTuple):
 
 
 def row_list(
-    columns: Sequence[Column], rows: Sequence[Sequence[str]], *, key: str, label: str, height: str, shown: str,
-    on_pick: Callable[[int], None], selected: int | None = None,
-) -> None:  # fmt: skip
+    columns: Sequence[Column],
+    rows: Sequence[Sequence[str]],
+    *,
+    key: str,
+    label: str,
+    height: str,
+    shown: str,
+    on_pick: Callable[[int], None],
+    selected: int | None = None,
+) -> None:
     """Draw the rows; a click calls `on_pick` with the row's number, from 0.
 
     `height`: a CSS length. `shown`: what the list is about; when it changes, the selected row is scrolled into view.
@@ -52,9 +59,14 @@ def row_list(
 
 
 def select_table(
-    table: pd.DataFrame | pa.Table, *, key: str, columns: ColumnConfigMappingInput, height: int,
-    on_pick: Callable[[int], None], selected: int | None = None,
-) -> None:  # fmt: skip
+    table: pd.DataFrame | pa.Table,
+    *,
+    key: str,
+    columns: ColumnConfigMappingInput,
+    height: int,
+    on_pick: Callable[[int], None],
+    selected: int | None = None,
+) -> None:
     """Draw the table with the row `selected`; a click on a row calls `on_pick` with its number, from 0."""
 
     def picked() -> None:

@@ -58,9 +58,16 @@ class Row(NamedTuple):
 
 
 def show(
-    headers: Sequence[Header], rows: Sequence[Row], *, key: str, sort: str, height: str, linked: int,
-    on_sort: Callable[[str], None], selected: int | None = None,
-) -> None:  # fmt: skip
+    headers: Sequence[Header],
+    rows: Sequence[Row],
+    *,
+    key: str,
+    sort: str,
+    height: str,
+    linked: int,
+    on_sort: Callable[[str], None],
+    selected: int | None = None,
+) -> None:
     """Draw the table. A click on a row opens its address; on a header, it calls `on_sort` with the order.
 
     `linked` is the number of the column whose text is the link.

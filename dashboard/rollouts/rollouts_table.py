@@ -106,9 +106,14 @@ def _rollouts(screen: Screen) -> None:
 
 
 def opened_from(
-    screen: Screen, headers: Sequence[Header], ids: Sequence[tuple[str, str]], rows: Sequence[Sequence[Cell]], *,
-    key: str, linked: int,
-) -> None:  # fmt: skip
+    screen: Screen,
+    headers: Sequence[Header],
+    ids: Sequence[tuple[str, str]],
+    rows: Sequence[Sequence[Cell]],
+    *,
+    key: str,
+    linked: int,
+) -> None:
     """A table whose rows are the rollouts `ids`."""
     view = screen.view
     selected = next((place for place, (task, sample) in enumerate(ids) if view.at == f"{task}|{sample}"), None)

@@ -167,9 +167,13 @@ def _running(task_id: str) -> bool:
 
 
 def _grade(
-    task: Task, samples: Sequence[Code], limits: Limits, checker: str | None, add: Callable[[Grade], None],
+    task: Task,
+    samples: Sequence[Code],
+    limits: Limits,
+    checker: str | None,
+    add: Callable[[Grade], None],
     stop: threading.Event,
-) -> None:  # fmt: skip
+) -> None:
     rollouts = [
         Rollout(task_id=task.task_id, sample_id=each.sample_id, completion=each.code, kind=Kind.FULL)
         for each in samples

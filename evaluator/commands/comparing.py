@@ -85,9 +85,12 @@ def _pair(outcome: Outcome | None) -> tuple[int, int] | None:
 
 
 def _print(
-    found: Comparison, sides: Mapping[str, Mapping[str, Any]], said: str | None, against: list[str],
+    found: Comparison,
+    sides: Mapping[str, Mapping[str, Any]],
+    said: str | None,
+    against: list[str],
     minor: list[Setting],
-) -> None:  # fmt: skip
+) -> None:
     print(said or "No headline: the two can't be compared.")
     for line in against:
         print(f"  {one_line(line, _WIDEST)}")

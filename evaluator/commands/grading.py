@@ -41,11 +41,30 @@ _JUDGE_FAILED: Final = "judge_failed"
 
 
 def grade(
-    rollouts: list[str], *, dataset: Path | None, out: Path | None, resume: bool, only: str | None, cache: str | None,
-    format_name: str | None, field_map: str | None, dataset_format: str | None, dataset_map: str | None, as_json: bool,
-    timeout: float | None, memory: float | None, grader: str | None, preamble: str | None, sandbox: Any,
-    python: str | None, workers: int | None, engine: Any, address: str | None, limit: int | None, **options: Any,
-) -> int:  # fmt: skip
+    rollouts: list[str],
+    *,
+    dataset: Path | None,
+    out: Path | None,
+    resume: bool,
+    only: str | None,
+    cache: str | None,
+    format_name: str | None,
+    field_map: str | None,
+    dataset_format: str | None,
+    dataset_map: str | None,
+    as_json: bool,
+    timeout: float | None,
+    memory: float | None,
+    grader: str | None,
+    preamble: str | None,
+    sandbox: Any,
+    python: str | None,
+    workers: int | None,
+    engine: Any,
+    address: str | None,
+    limit: int | None,
+    **options: Any,
+) -> int:
     """Grade rollouts and print the figures. `options`: the other fields of `Options`.
 
     Raises errors with one line each for bad arguments and input.

@@ -49,9 +49,18 @@ _STORED: Final = "example.run"
 
 
 def view(
-    words: Sequence[str], *, format_name: str | None, field_map: str | None, dataset: Path | None,
-    dataset_format: str | None, dataset_map: str | None, host: str, port: int, follow: bool, allow_rerun: bool,
-) -> int:  # fmt: skip
+    words: Sequence[str],
+    *,
+    format_name: str | None,
+    field_map: str | None,
+    dataset: Path | None,
+    dataset_format: str | None,
+    dataset_map: str | None,
+    host: str,
+    port: int,
+    follow: bool,
+    allow_rerun: bool,
+) -> int:
     """Serve the dashboard until stopped. Without a word: the bundled example.
 
     `words`: runs, directories of runs, and rollouts as `evaluator.formats.reading.sources` takes them.
