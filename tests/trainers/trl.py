@@ -24,7 +24,7 @@ from evaluator.interop.trl import code_reward, make_acode_reward, make_code_rewa
 PACKAGES = ("trl==1.16.0", "torch==2.13.0")
 
 WORDS = ("add", "one", "what", "is", "two")
-PROGRAMS = ("print(int(input()) + 1)", "print(input())", "1 / 0", "print(2", "while True: pass")
+PROGRAMS = ("print(int(input()) + 1)", "print(input())", "print(1 / 0)", "print(2", "while True: pass")
 """The model's vocabulary has each as one token: whatever it samples is one of these, or a word."""
 VERDICTS = dict(zip(PROGRAMS, ("passed", "wrong_answer", "runtime_error", "compile_error", "time_limit"), strict=True))
 TESTS = {"inputs": ["1", "1\n"], "outputs": ["2", "2\n"]}
