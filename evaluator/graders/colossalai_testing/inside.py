@@ -73,7 +73,7 @@ def serve(connection: int, order: dict[str, Any]) -> None:
     loading.take_streams()
     channel.send(connection, b"L", b"")
     program = _Program(order["source"])
-    calls.answer_calls(connection, lambda: program.answer, order["output_bytes"])
+    calls.answer_calls(connection, lambda: program.answer, order)
 
 
 class _Program:

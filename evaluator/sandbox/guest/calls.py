@@ -14,36 +14,35 @@ from evaluator.sandbox.guest.header import Header
 
 
 def serve(connection: int, code: CodeType, preamble: CodeType | Header | None, order: dict[str, Any]) -> None:
-    """Loads the completion and answers each `R` or `A` frame, and the closing `G` with a `G`.
+    """Loads the completion, answers the order's inputs with a `Z`, each `R` frame, and the closing `G` with a `G`.
 
     Answers: `L` loaded, unless inputs came with the order, `C` not loaded; then `V` a value, `X` an exception, `O` a
     value over the cap. Ends the process when the parent closes the connection.
     """
-    loaded = loading.load(connection, code, preamble, order["entry_point"], tells=not order["ahead"])
+    loaded = loading.load(connection, code, preamble, order["entry_point"], tells=order["inputs"] is None)
     seeds = "random" in order["source"] or "random" in order["preamble"]
     restores = order["reports_calls"] or "builtins" in order["source"]
-    answer_calls(connection, loaded.function, order["output_bytes"], seeds=seeds, restores=restores)
+    answer_calls(connection, loaded.function, order, seeds=seeds, restores=restores)
 
 
 _OUTPUT = loading.STREAMS[1:]
 
 
 def answer_calls(
-    connection: int, find: Callable[[], Any], cap: int, *, seeds: bool = True, restores: bool = True
+    connection: int, find: Callable[[], Any], order: dict[str, Any], *, seeds: bool = True, restores: bool = True
 ) -> None:
-    """Calls the function that `find` returns, looked up each time, with the arguments of each `R` or `A` frame.
+    """Calls the function that `find` returns, looked up each time, with the order's inputs, then with each `R` frame's.
 
     `seeds`: whether random numbers begin anew with each call; `restores`: whether the builtin functions do, which only
     code that can reach them needs.
     """
-    answered = Calls(find, cap, seeds=seeds, restores=restores)
+    answered = Calls(find, order["output_bytes"], seeds=seeds, restores=restores)
     write, read, leave, decoded, usage = os.write, os.read, os._exit, marshal.loads, resource.getrusage
+    if order["inputs"] is not None:
+        done = answered.answer_all(order["inputs"], decoded)
+        channel.send(connection, b"Z", done.to_bytes(4, "big"), write)
     while True:
-        request, given = channel.next_request(connection, write, read, leave)
-        if request == b"A":
-            channel.send(connection, b"Z", answered.answer_all(decoded(given), decoded).to_bytes(4, "big"), write)
-            continue
-        kind, payload = answered.answer(*decoded(given))
+        kind, payload = answered.answer(*decoded(channel.next_request(connection, write, read, leave)))
         memory = usage(resource.RUSAGE_SELF).ru_maxrss
         channel.send(connection, kind, memory.to_bytes(8, "big") + payload, write)
 

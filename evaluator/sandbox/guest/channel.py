@@ -16,12 +16,15 @@ STACK_SIGNAL = 63
 
 FLUSHED = b"Output is flushed.\n"
 """What it writes there after its stack, when it has also written what it had printed."""
-STACK_DESCRIPTOR = 7
+CHANNEL = 3
+"""The parent's connection."""
 
-ANSWERS_DESCRIPTOR = 8
+STACK_DESCRIPTOR = 4
+
+ANSWERS_DESCRIPTOR = 5
 """The file for answers to inputs that came together; see `ahead`."""
 
-PEER_DESCRIPTOR = 9
+PEER_DESCRIPTOR = 6
 """The connection between a completion and its test suite."""
 
 MOST_DESCRIPTORS = 7
@@ -79,11 +82,8 @@ def receive_raw(descriptor: int, read: Any = os.read, most: int = 2**31) -> tupl
     return body[:1], body[1:]
 
 
-def next_request(descriptor: int, write: Any, read: Any, leave: Any) -> tuple[bytes, bytes]:
-    """The parent's next `R` (one input) or `A` (several).
-
-    Ends the process when the parent is gone, and at `G`, which it answers.
-    """
+def next_request(descriptor: int, write: Any, read: Any, leave: Any) -> bytes:
+    """The parent's next `R`: one input. Ends the process when the parent is gone, and at `G`, which it answers."""
     try:
         kind, payload = receive_raw(descriptor, read)
     except ClosedError:
@@ -91,7 +91,7 @@ def next_request(descriptor: int, write: Any, read: Any, leave: Any) -> tuple[by
     if kind == b"G":
         send(descriptor, b"G", b"", write)
         leave(0)
-    return kind, payload
+    return payload
 
 
 def receive_alone(descriptor: int, read: Any = os.read, most: int = 2**31) -> tuple[bytes, bytes]:

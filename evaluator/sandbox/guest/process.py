@@ -20,8 +20,9 @@ from evaluator.sandbox.guest import (
     sharing,
 )
 
-_CHANNEL = 3
-"""The parent's connection; 4 to 6 are our own copies of 0, 1 and 2, for programs that close theirs."""
+_CHANNEL = channel.CHANNEL
+_PLACES = list(range(channel.MOST_DESCRIPTORS))
+"""0, 1 and 2, the parent's connection, the files for a stack and for answers, the connection to another process."""
 
 _HIGH = 100
 """Above every descriptor that we use, below the limit of open files."""
@@ -63,19 +64,25 @@ class Parts(NamedTuple):
 
 
 def serve(descriptors: list[int], confinement: Confinement, parts: Parts) -> None:
-    """Never returns. `descriptors`: the parent's connection, the future 0, 1 and 2, the files for a stack and for
-    answers, and the connection to another process, if any.
+    """Never returns. `descriptors`: those that become the first ones, as in `_PLACES`."""
+    if confinement.ruleset is not None:
+        linux.landlock_restrict(confinement.ruleset)
+    _arrange(descriptors)
+    answer(confinement, parts)
+
+
+def answer(confinement: Confinement, parts: Parts, *, filtered: bool = True) -> None:
+    """Never returns. Without `filtered` it may only get code of ours: see `rehearsal`.
 
     Sends `H`; reads the order; sends `L`, unless inputs came with it, or `C` if the code does not compile. Until then
     none of it has run.
     """
     try:
-        if confinement.ruleset is not None:
-            linux.landlock_restrict(confinement.ruleset)
-        _arrange(descriptors)
         channel.send(_CHANNEL, b"H")
         _, order = channel.receive(_CHANNEL)
         _confine(order, confinement)
+        if filtered:
+            _filter(order, confinement)
         code, preamble = (None, None) if order["role"] in _NOT_COMPILED else _compiled(order)
     except channel.ClosedError:
         os._exit(0)
@@ -89,15 +96,13 @@ def serve(descriptors: list[int], confinement: Confinement, parts: Parts) -> Non
 
 
 def _arrange(descriptors: list[int]) -> None:
-    """Moves the descriptors to their numbers and closes all others."""
-    for place, descriptor in enumerate(descriptors):
-        os.dup2(descriptor, _HIGH + place)
-    ours = (_CHANNEL, 0, 1, 2, channel.STACK_DESCRIPTOR, channel.ANSWERS_DESCRIPTOR, channel.PEER_DESCRIPTOR)
-    places = ours[: len(descriptors)]
-    for place, descriptor in enumerate(places):
-        os.dup2(_HIGH + place, descriptor)
-    os.closerange(_CHANNEL + 1, channel.STACK_DESCRIPTOR)
-    linux.close_from(places[-1] + 1)
+    """Moves the descriptors to their numbers, unless they are there, and closes all others."""
+    if descriptors != _PLACES[: len(descriptors)]:
+        for place, descriptor in enumerate(descriptors):
+            os.dup2(descriptor, _HIGH + place)
+        for place in range(len(descriptors)):
+            os.dup2(_HIGH + place, place)
+    linux.close_from(len(descriptors))
 
 
 def _arrange_in_fork(descriptors: list[int], confinement: Confinement) -> None:
@@ -117,6 +122,9 @@ def _confine(order: dict[str, Any], confinement: Confinement) -> None:
     sharing.set_limit(resource.RLIMIT_CPU, order["cpu_s"])
     if confinement.counts_tasks:
         sharing.set_limit(resource.RLIMIT_NPROC, order["tasks"])
+
+
+def _filter(order: dict[str, Any], confinement: Confinement) -> None:
     if not order["memory_counted"]:
         confinement.filters["uncounted"].install()
     if order["shares_files"] == "gives":
@@ -207,7 +215,7 @@ def _run(
 ) -> None:
     if order["processes"]:
         new_processes.allow(_CHANNEL, *([channel.PEER_DESCRIPTOR] if order["role"] == "server" else []))
-    if not order["ahead"]:
+    if order["inputs"] is None:
         channel.send(_CHANNEL, b"L")
     if order["role"] == "runner":
         parts.runner.serve(_CHANNEL, order)
@@ -219,7 +227,7 @@ def _run(
         program = _reusable(order, code)
         if program is None and order["header"]:
             preamble = _compiled_preamble(order)
-        programs.serve(_CHANNEL, code, preamble, order["source"], program)
+        programs.serve(_CHANNEL, code, preamble, order, program)
     else:
         bound = reusable.header_for(code, order["header"]) if order["header"] else None
         if bound is not None and bound.run():

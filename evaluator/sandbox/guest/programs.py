@@ -6,7 +6,6 @@ import atexit
 import builtins
 import gc
 import io
-import marshal
 import os
 import resource
 import sys
@@ -14,12 +13,15 @@ import threading
 import weakref
 from collections.abc import Callable
 from types import CodeType, ModuleType
+from typing import Any
 
 from evaluator.sandbox.guest import ahead, channel, failures, folders, leftovers
 from evaluator.sandbox.guest.loading import text_layer
 from evaluator.sandbox.guest.reusable import Reusable
 
 _DESCRIPTORS = (0, 1, 2)
+_COPIES = 7
+"""The first of our own copies of them, for programs that close theirs."""
 
 
 class _Outcome:
@@ -30,17 +32,19 @@ class _Outcome:
         self.failure: failures.Report | None = None
 
 
-def serve(connection: int, code: CodeType, preamble: CodeType | None, source: str, shared: Reusable | None) -> None:
-    """Runs the preamble and the program once for each `R` frame and answers `D`; answers the closing `G` with a `G`.
+def serve(
+    connection: int, code: CodeType, preamble: CodeType | None, order: dict[str, Any], shared: Reusable | None
+) -> None:
+    """Runs the preamble and the program once for each input.
 
-    `shared`: the program, its header already run, if the process may be used again; else it ends after the first run.
+    Answers those of the order with a `Z`, each `R` frame with a `D`, the closing `G` with a `G`. `shared`: the program, its header already run, if the process may be used again; else it ends after the first run.
     """
     for descriptor in _DESCRIPTORS:
-        os.dup2(descriptor, connection + 1 + descriptor)
+        os.dup2(descriptor, _COPIES + descriptor)
     snapshot = leftovers.Snapshot(shared) if shared is not None else None
     exit_callbacks = atexit._ncallbacks()
-    lines = failures.lines_of(source)
-    write, read, leave, usage, decoded = os.write, os.read, os._exit, resource.getrusage, marshal.loads
+    lines = failures.lines_of(order["source"])
+    write, read, leave, usage = os.write, os.read, os._exit, resource.getrusage
     answers = ahead.Answers()
 
     def run() -> tuple[_Outcome, bool]:
@@ -48,14 +52,15 @@ def serve(connection: int, code: CodeType, preamble: CodeType | None, source: st
         if snapshot is None or snapshot.uses_random:
             leftovers.seed()
         outcome = _run(code, preamble, shared, lines, exit_callbacks)
-        return outcome, snapshot is not None and _cleaned_up(connection, snapshot)
+        return outcome, snapshot is not None and _restored() and snapshot.restore()
 
+    inputs = order["inputs"]
     while True:
-        request, given = channel.next_request(connection, write, read, leave)
-        if request == b"A":
-            done, outcome, clean = _run_all(decoded(given), answers, run)
-            kind, answer = b"Z", done.to_bytes(4, "big")
+        if inputs is not None:
+            done, outcome, clean = _run_all(inputs, answers, run)
+            inputs, kind, answer = None, b"Z", done.to_bytes(4, "big")
         else:
+            channel.next_request(connection, write, read, leave)
             outcome, clean = run()
             kind, answer = b"D", _answer(outcome, usage(resource.RUSAGE_SELF).ru_maxrss, clean)
         try:
@@ -81,10 +86,6 @@ def _run_all(
     return len(inputs), outcome, clean
 
 
-def _cleaned_up(connection: int, snapshot: leftovers.Snapshot) -> bool:
-    return _restored(connection) and snapshot.restore()
-
-
 def _answer(outcome: _Outcome, memory: int, clean: bool) -> bytes:
     record = {
         "exit_status": outcome.exit_status,
@@ -95,14 +96,14 @@ def _answer(outcome: _Outcome, memory: int, clean: bool) -> bytes:
     return channel.as_json(record)
 
 
-def _restored(connection: int) -> bool:
+def _restored() -> bool:
     """Restores 0, 1 and 2: `open(0).read()` closes 0. False if our copies are closed too."""
     # Now the program's own streams are freed, which closes their descriptors.
     sys.stdin, sys.stdout, sys.stderr = _REPLACED
     sys.__stdin__, sys.__stdout__, sys.__stderr__ = _REPLACED  # type: ignore[assignment,misc]
     try:
         for descriptor in _DESCRIPTORS:
-            os.dup2(connection + 1 + descriptor, descriptor)
+            os.dup2(_COPIES + descriptor, descriptor)
     except OSError:
         return False
     return True
@@ -123,8 +124,13 @@ def _text_streams() -> tuple[io.TextIOWrapper, io.TextIOWrapper, io.TextIOWrappe
     return text_layer(0, "r", escaped), text_layer(1, "w", escaped), text_layer(2, "w", "backslashreplace")
 
 
-_READY = [_text_streams()]
-"""For the first run, created in the zygote: a forked process has to copy each page that it writes to."""
+_READY: list[tuple[io.TextIOWrapper, io.TextIOWrapper, io.TextIOWrapper]] = []
+
+
+def keep_streams() -> None:
+    """Creates those of the first run: in the zygote, because a forked process copies each page that it writes to."""
+    _READY[:] = [_text_streams()]
+
 
 _REPLACED = sys.stdin, sys.stdout, sys.stderr
 """The interpreter's first streams, kept so that no process has to free them."""

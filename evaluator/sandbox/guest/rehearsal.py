@@ -1,86 +1,85 @@
-"""Does a few times in advance what a forked process will do: runs a program, and answers calls.
+"""Does a few times in advance what a forked process will do: a program, and calls, from the order to the answers.
 
-Python rewrites code while it runs it for the first times: each forked process would copy those pages.
+Python rewrites code while it runs it for the first times, and looks names up in a slower way that writes to more
+objects: each forked process would copy those pages.
 """
 
 from __future__ import annotations
 
-import atexit
+import contextlib
+import fcntl
 import marshal
 import os
+import resource
+import socket
 import sys
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import NoReturn
 
-from evaluator.sandbox.guest import calls, channel, header, leftovers, loading, programs, reusable
+from evaluator.sandbox.guest import channel, process, programs
 
 _TIMES = 12
-_PROGRAM = """
-import sys, math
-from collections import deque
-class C:
-    def __init__(self, word): self.word = word
-def main():
-    words = deque(sys.stdin.readline().split())
-    return [C(word) for word in words if math.sqrt(len(word)) > 0]
-if __name__ == "__main__":
-    main()
-"""
-_HEADER: list[header.Import | str] = [("*", "math", "*"), ("sys", "sys", ""), "MOD = 10**9 + 7"]
+_LIMITS = {
+    "virtual_bytes": resource.RLIMIT_AS,
+    "output_bytes": resource.RLIMIT_FSIZE,
+    "cpu_s": resource.RLIMIT_CPU,
+    "tasks": resource.RLIMIT_NPROC,
+}
+_MOST_OUTPUT = 2**62
+_OURS = 90
+"""Away from the numbers that the files of a process get."""
 
 
-class Pipe:
-    """A pipe in memory; a side that finds nothing to read lets the other side write."""
-
-    def __init__(self) -> None:
-        self.waiting = bytearray()
-
-    def write(self, _: int, data: Any) -> int:
-        self.waiting += data
-        return len(data)
-
-    def read(self, _: int, size: int) -> bytes:
-        taken = bytes(self.waiting[:size])
-        del self.waiting[:size]
-        return taken
+class _EndedError(BaseException):
+    """The process would have ended here."""
 
 
-def rehearse(*others: Callable[[], None]) -> None:
-    """Without effect on what is kept: the answers go to a file that is closed again. `others`: to be done too."""
-    nowhere = os.open("/dev/null", os.O_RDWR)
-    os.dup2(nowhere, channel.ANSWERS_DESCRIPTOR)
-    os.close(nowhere)
+def _end(_status: int) -> NoReturn:
+    raise _EndedError
+
+
+def rehearse(orders: Iterable[bytes], parts: process.Parts, *others: Callable[[], None]) -> None:
+    """Does in this process what each of these orders says, and each of `others`. The code is ours.
+
+    All that is left of it is the code's file, in a folder that is emptied later.
+    """
+    streams, main, leave = (sys.stdin, sys.stdout, sys.stderr), sys.modules["__main__"], os._exit
+    kept = [fcntl.fcntl(number, fcntl.F_DUPFD_CLOEXEC, _OURS + 1) for number in range(3)]
+    os._exit = _end
+    nothing = process.Confinement({}, 0, [], namespaces=True, shared=True, ruleset=None, cores=set(), counts_tasks=True)
     for _ in range(_TIMES):
-        _run_program()
-        _answer()
+        for order in orders:
+            _send(order)
+            with contextlib.suppress(_EndedError):
+                process.answer(nothing, parts, filtered=False)
         for other in others:
             other()
-    os.close(channel.ANSWERS_DESCRIPTOR)
+    os._exit = leave
+    os.closerange(0, channel.MOST_DESCRIPTORS + 3)
+    for number, descriptor in enumerate(kept):
+        os.dup2(descriptor, number)
+    os.closerange(_OURS, kept[-1] + 1)
+    sys.stdin, sys.stdout, sys.stderr = streams
+    sys.modules["__main__"] = main
+    sys.modules.pop("solution", None)
+    programs.keep_streams()
 
 
-_FUNCTION = "def f(x, y=0):\n    return [x, y]\n"
-
-
-def _run_program() -> None:
-    """A program that reads stdin, as one that shares its process; it must be reusable."""
-    code = compile(_PROGRAM, "main.py", "exec", dont_inherit=True)
-    program = reusable.examine(code, _HEADER)
-    if isinstance(program, str) or not program.header.run():
-        raise RuntimeError
-    snapshot = leftovers.Snapshot(program)
-    outcome = programs._run(code, None, program, [], atexit._ncallbacks())
-    programs._answer(outcome, 0, snapshot.restore())
-
-
-def _answer() -> None:
-    """Calls, as a completion's process answers them without a test suite."""
-    pipe = Pipe()
-    before = sys.stdin, sys.stdout, sys.stderr, sys.modules["__main__"]
-    loaded = loading.load(0, compile(_FUNCTION, "rehearsal.py", "exec"), None, "f", tells=False)
-    sys.stdin, sys.stdout, sys.stderr, sys.modules["__main__"] = before
-    del sys.modules["solution"]
-    channel.send(0, b"A", marshal.dumps([marshal.dumps((([1, "a"], (2.5, None)), {}), 2)] * 2, 2), pipe.write)
-    given = channel.next_request(0, pipe.write, pipe.read, None)[1]
-    answered = calls.Calls(loaded.function, 2**20, seeds=True, restores=True)
-    answered.answer_all(marshal.loads(given), marshal.loads)  # noqa: S302 - our own
-    channel.send(0, b"Z", bytes(4), pipe.write)
+def _send(order: bytes) -> None:
+    """Gives this process the descriptors that a forked one has, and the order, after which the parent is gone."""
+    os.closerange(0, channel.MOST_DESCRIPTORS + 3)
+    for number in range(channel.CHANNEL):
+        os.dup2(os.memfd_create(""), number)
+    theirs, ours = socket.socketpair()
+    os.dup2(theirs.detach(), channel.CHANNEL)
+    os.dup2(ours.fileno(), _OURS)
+    ours.close()
+    for number in (channel.STACK_DESCRIPTOR, channel.ANSWERS_DESCRIPTOR):
+        os.dup2(os.memfd_create(""), number)
+    unchanged = {name: resource.getrlimit(limit)[1] for name, limit in _LIMITS.items()}
+    if unchanged["output_bytes"] == resource.RLIM_INFINITY:
+        unchanged["output_bytes"] = _MOST_OUTPUT
+    with socket.socket(fileno=_OURS) as parent:
+        channel.send(_OURS, b"I", marshal.dumps(marshal.loads(order) | unchanged, 2))  # noqa: S302 - our own
+        parent.shutdown(socket.SHUT_WR)
+        parent.detach()

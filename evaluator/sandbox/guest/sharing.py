@@ -10,6 +10,7 @@ no other, so that its end is the end of all that it did.
 
 from __future__ import annotations
 
+import fcntl
 import os
 import resource
 import select
@@ -23,6 +24,9 @@ from evaluator.sandbox.guest import channel, folders, linux, new_processes
 
 ENDED = struct.Struct("!Bidq")
 """Which process ended (its number modulo 256), exit status, CPU seconds, memory in KiB."""
+
+FIRST_OWN = 50
+"""The zygote's own descriptors begin here: those of a process arrive with the numbers that they have in it."""
 
 OPEN_FILES = 128
 _FOLDER_MODE = 0o1777
@@ -42,7 +46,9 @@ def settle(settings: dict[str, Any], abi: int) -> int | None:
     os.chdir(folders.home)
     linux.set_no_new_privileges()
     empty()
-    ruleset = linux.landlock_ruleset(abi, settings["rules"]) if abi else None
+    ruleset = None
+    if abi:
+        ruleset = fcntl.fcntl(linux.landlock_ruleset(abi, settings["rules"]), fcntl.F_DUPFD_CLOEXEC, FIRST_OWN)
     linux.drop_capabilities()
     linux.set_dumpable(False)
     return ruleset
@@ -68,6 +74,7 @@ def serve(control: socket.socket, begin: Callable[[list[int]], None]) -> None:
     poll = select.poll()
     poll.register(control, select.POLLIN)
     processes: dict[int, tuple[int, int]] = {}  # number and process by handle
+    os.closerange(0, FIRST_OWN)
     while True:
         for ready, _ in poll.poll():
             if ready != control.fileno():
@@ -85,9 +92,9 @@ def serve(control: socket.socket, begin: Callable[[list[int]], None]) -> None:
             child = new_processes.fork()
             if child == 0:
                 begin(descriptors)
+            handle = os.pidfd_open(child)  # before the descriptors of the next one find a number free
             for descriptor in descriptors:
                 os.close(descriptor)
-            handle = os.pidfd_open(child)
             processes[handle] = message[1], child
             poll.register(handle, select.POLLIN)
 

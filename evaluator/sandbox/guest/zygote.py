@@ -26,6 +26,7 @@ from evaluator.sandbox.guest import (
     header,
     leftovers,
     linux,
+    memory,
     new_processes,
     process,
     rehearsal,
@@ -46,7 +47,6 @@ def f(n):
         raise KeyError from e
 async def h(): yield await 1
 """
-_CONTROL = 50
 _MOST_DIGITS = 50_000
 """As the contest graders of LiveCodeBench and NeMo Gym have it; Python's own limit is 4,300."""
 _THREAD_STACK = 8 * 2**20
@@ -59,7 +59,8 @@ def main(control: socket.socket, settings: dict[str, Any], register_at_fork: Cal
     itself and are not needed: they renew locks that no other thread can hold, and a seed that we replace.
     """
     # Away from the numbers that the files of a process get.
-    number = fcntl.fcntl(control.detach(), fcntl.F_DUPFD_CLOEXEC, _CONTROL)
+    number = fcntl.fcntl(control.fileno(), fcntl.F_DUPFD_CLOEXEC, sharing.FIRST_OWN)
+    control.close()
     control = socket.socket(fileno=number)
     parts = process.Parts(_part("suites.guest.suite_roles"), _part("sandbox.guest.runner"))
     _prepare(settings, parts, register_at_fork)
@@ -150,7 +151,7 @@ def _prepare(settings: dict[str, Any], parts: process.Parts, register_at_fork: C
     signal.signal(channel.STACK_SIGNAL, _flush)
     # Works without the GIL and without running Python, so also in a call into C that does not return; then `_flush`.
     faulthandler.register(channel.STACK_SIGNAL, file=channel.STACK_DESCRIPTOR, all_threads=False, chain=True)
-    rehearsal.rehearse(*([parts.suites.rehearse] if parts.suites else []))
+    rehearsal.rehearse(settings["rehearsals"], parts, *([parts.suites.rehearse] if parts.suites else []))
     leftovers.seed()
     code = compile(_DUMMY, "dummy.py", "exec", dont_inherit=True)
     reusable.examine(code, [])
@@ -162,4 +163,5 @@ def _prepare(settings: dict[str, Any], parts: process.Parts, register_at_fork: C
         if name == "evaluator" or name.startswith("evaluator."):
             del sys.modules[name]
     gc.collect()
+    memory.fill()
     gc.freeze()

@@ -75,7 +75,8 @@ class Child:
         self.connection = Connection(ours)
         try:
             with theirs:
-                forker.fork([theirs.fileno(), *self.descriptors, *([peer.fileno()] if peer is not None else ())])
+                streams, others = self.descriptors[:3], self.descriptors[3:]
+                forker.fork([*streams, theirs.fileno(), *others, *([peer.fileno()] if peer is not None else ())])
         except BaseException:
             self.close()
             raise

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import marshal
 import socket
 from collections.abc import Callable, Iterator, Sequence
 
@@ -71,11 +70,10 @@ class Processes:
         setup = self.setup
         order = program_order(
             setup,
-            ahead=inputs is not None,
+            inputs=inputs,
             memory_counted=self.zygote.memory is not None,
         )
-        together = [] if inputs is None else [(b"A", marshal.dumps(list(inputs), 2))]
-        child.connection.send_all([(b"I", order), *together], watch)
+        child.connection.send(b"I", order, watch)
         self.zygote.prepare_next()
         if setup.shares_files:
             child.own_files = child.connection.receive_descriptor(b"M", watch)

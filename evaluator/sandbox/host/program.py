@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 import marshal
 import math
-from functools import lru_cache
+from collections.abc import Sequence
+from functools import cache, lru_cache
 
 import msgspec
 
@@ -191,8 +192,8 @@ SPARE_TASKS = 4
 """The process itself, its namespace's first process, and the threads that libraries start."""
 
 
-def program_order(setup: ProgramSetup, *, ahead: bool, memory_counted: bool) -> bytes:
-    """For a completion's process. `ahead`: inputs come with it."""
+def program_order(setup: ProgramSetup, *, inputs: Sequence[bytes] | None, memory_counted: bool) -> bytes:
+    """For a completion's process. `inputs`: those that it gets together, if any."""
     program = setup.program
     order = {
         **confinement(setup.limits, memory_counted=memory_counted, forks=False, spare_tasks=SPARE_TASKS),
@@ -201,13 +202,47 @@ def program_order(setup: ProgramSetup, *, ahead: bool, memory_counted: bool) -> 
         "entry_point": program.entry_point,
         "preamble": program.preamble,
         "header": setup.header,
-        "ahead": ahead,
+        "inputs": None if inputs is None else list(inputs),
         "reports_calls": setup.reports_calls,
         "loopback": setup.loopback,
         "audits": program.audits,
         "shares_files": "gives" if setup.shares_files else "",
     }
     return marshal.dumps(order, 2)
+
+
+_CALLED = """
+from collections import defaultdict
+def f(x, y=0):
+    g = defaultdict(list)
+    g[len(x)].append([a for a in x])
+    return sorted(g[len(x)]) + [y]
+"""
+_READING = """
+import sys, math
+from collections import deque
+class C:
+    def __init__(self, word): self.word = word
+def main():
+    words = deque(sys.stdin.readline().split())
+    print(*[C(word).word for word in words if math.sqrt(len(word)) > 0])
+if __name__ == "__main__":
+    main()
+"""
+_HEADER = "import sys\nfrom math import *\nMOD = 10**9 + 7"
+
+
+@cache
+def rehearsals() -> tuple[bytes, ...]:
+    """Orders like those of completions, with inputs, for a zygote to carry out in advance."""
+    call = marshal.dumps((([1, 2], "a"), {}), 2)
+    programs = (Program(_CALLED, "f", _HEADER), [call, call]), (Program(_READING, None, _HEADER), [b"a b\n", b""])
+    return tuple(
+        program_order(
+            setup_for(program, Limits(), Way.NAMESPACES, reuse=True, several=True), inputs=inputs, memory_counted=True
+        )
+        for program, inputs in programs
+    )
 
 
 def _role(setup: ProgramSetup) -> dict[str, object]:
@@ -224,7 +259,7 @@ def confinement(limits: Limits, *, memory_counted: bool, forks: bool, spare_task
     """What the kernel allows a process. `memory_counted`: whether a control group counts its memory."""
     return {
         "forks": forks,
-        "ahead": False,
+        "inputs": None,
         "reports_calls": False,
         "memory_counted": memory_counted,
         "processes": limits.processes,

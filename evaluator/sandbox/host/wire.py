@@ -77,11 +77,7 @@ class Connection:
 
         A closed other side raises nothing here: the next `receive` gets its last frames, or its end.
         """
-        self.send_all([(kind, payload)], watch)
-
-    def send_all(self, frames: Iterable[tuple[bytes, bytes]], watch: Watch | None = None) -> None:
-        """Sends several frames at once, as `send` does."""
-        data = memoryview(b"".join(_HEADER.pack(len(payload) + 1) + kind + payload for kind, payload in frames))
+        data = memoryview(_HEADER.pack(len(payload) + 1) + kind + payload)
         while data:
             try:
                 data = data[self._socket.send(data) :]

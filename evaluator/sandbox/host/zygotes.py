@@ -21,7 +21,7 @@ from evaluator.sandbox.host.launch.settings import SandboxUnavailable, Warm
 from evaluator.sandbox.host.limits.process_table import chain
 from evaluator.sandbox.host.limits.starvation import priority_of
 from evaluator.sandbox.host.outcomes import Ended
-from evaluator.sandbox.host.program import SuiteNeeds
+from evaluator.sandbox.host.program import SuiteNeeds, rehearsals
 from evaluator.sandbox.host.wire import CONNECTION_ERRORS, BrokenFrameError, Connection, Watch
 
 _ANSWER_CAP = 4096
@@ -79,7 +79,7 @@ class Zygote:
         self.memory: MemoryCgroup | None = None
         self._kills_on_machine = kills_on_machine()
         try:
-            self._process, control, self._errors, self._folder = spawn.start(settings, way, warm)
+            self._process, control, self._errors, self._folder = spawn.start(settings, way, warm, rehearsals())
         except (OSError, RuntimeError) as error:  # RuntimeError: no thread can be started
             if isinstance(error, SandboxUnavailable):
                 raise

@@ -16,7 +16,6 @@ from types import CodeType
 from typing import Any
 
 from evaluator.sandbox.guest import channel, forking, leftovers, loading
-from evaluator.sandbox.guest.rehearsal import Pipe
 from evaluator.suites.guest import server, suite_main
 from evaluator.suites.guest.client import Completion
 from evaluator.suites.guest.runner import Runner, show
@@ -63,7 +62,7 @@ def _serve_both(connection: int, code: CodeType, preamble: CodeType | None, orde
     namespace = loading.load(connection, code, preamble, entry_point).by_name(entry_point)
     runner: Runner | None = None
     while True:
-        index, suite, compiled = decoded(channel.next_request(connection, write, read, leave)[1])
+        index, suite, compiled = decoded(channel.next_request(connection, write, read, leave))
         leftovers.restore_builtins()
         if runner is None:
             for name in [name for name in sys.modules if name.partition(".")[0] == "unittest"]:
@@ -130,6 +129,23 @@ class _Lacking:
 
 # Rehearsal
 
+
+class _Pipe:
+    """A pipe in memory; a side that finds nothing to read lets the other side write."""
+
+    def __init__(self) -> None:
+        self.waiting = bytearray()
+
+    def write(self, _: int, data: Any) -> int:
+        self.waiting += data
+        return len(data)
+
+    def read(self, _: int, size: int) -> bytes:
+        taken = bytes(self.waiting[:size])
+        del self.waiting[:size]
+        return taken
+
+
 _CHECK = """
 def check(candidate):
     assert candidate([1, 2], "a") == [[1, 2], "a"]
@@ -158,7 +174,7 @@ def _f(x: object, y: object = 0) -> list[object]:
 
 def connected(names: dict[str, Any], order: dict[str, Any]) -> Completion:
     """A completion with these names, as its test sees it; both are in this process."""
-    there, back = Pipe(), Pipe()
+    there, back = _Pipe(), _Pipe()
     side = server.Server(0, names, order)
     side._write, side._read = back.write, there.read
     completion = Completion(0, order, {})

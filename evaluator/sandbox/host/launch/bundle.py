@@ -27,15 +27,29 @@ for name in ("", ".sandbox", ".sandbox.guest", ".suites", ".suites.guest"):
     sys.modules["evaluator" + name] = types.ModuleType("evaluator" + name)
 register_at_fork = os.register_at_fork
 os.register_at_fork = lambda **_: None  # until everything is imported: see zygote.main
-for name, code in bundle["modules"]:
+own_builtins = dict(builtins.__dict__)  # so that a program's patches don't reach us
+def load(name, code):
     full = "evaluator." + name
     module = sys.modules[full] = types.ModuleType(full)
     package, _, last = full.rpartition(".")
     setattr(sys.modules[package], last, module)
-    module.__builtins__ = dict(builtins.__dict__)  # so that a program's patches don't reach us
+    module.__builtins__ = own_builtins
     if isinstance(code, str):
         code = compile(code, "<sandbox " + name + ">", "exec", dont_inherit=True)
+    else:
+        code = marshal.loads(code)
     exec(code, module.__dict__)
+sys.path[:] = bundle["settings"]["path"]
+import contextlib
+for name in bundle["settings"]["preload"] + "ctypes fcntl termios socket select json json.encoder marshal resource faulthandler gc importlib atexit decimal itertools random re threading operator dis errno _multiprocessing _posixsubprocess posix weakref site pathlib linecache traceback ast".split():
+    with contextlib.suppress(ImportError):
+        __import__(name)
+import gc
+load(*[m for m in bundle["modules"] if m[0].endswith("guest.memory")][0])
+gc.collect()
+sys.modules["evaluator.sandbox.guest.memory"].fill()
+for name, code in bundle["modules"]:
+    load(name, code)
 sys.modules["evaluator.sandbox.guest.zygote"].main(control, bundle["settings"], register_at_fork)
 """
 
@@ -50,6 +64,7 @@ def bundle(settings: dict[str, object], runner: Runner | None, *, suites: bool, 
     modules: list[tuple[str, str | CodeType]] = [each for each in ours if suites or each[0].startswith(_FOLDERS[0])]
     if runner:
         modules.append(("sandbox.guest.runner", runner.source))
+    modules = [(n, c if isinstance(c, str) else marshal.dumps(c)) for n, c in modules]
     return marshal.dumps({"modules": modules, "settings": settings})
 
 

@@ -7,6 +7,7 @@ import os
 import socket
 import subprocess
 import tempfile
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import IO, NamedTuple
@@ -88,8 +89,8 @@ class _Launch(NamedTuple):
     settings: dict[str, object]
 
 
-def start(settings: Settings, way: Way, warm: Warm) -> Launched:
-    """Starts a zygote; it is ready when it sends `R`.
+def start(settings: Settings, way: Way, warm: Warm, rehearsals: Sequence[bytes]) -> Launched:
+    """Starts a zygote; it is ready when it sends `R`. `rehearsals`: orders for processes, which it carries out first.
 
     Raises `SandboxUnavailable` if bubblewrap or a readable interpreter is missing, `InterpreterError` if the requested
     one is not a usable Python.
@@ -106,7 +107,8 @@ def start(settings: Settings, way: Way, warm: Warm) -> Launched:
         if launch.folder is not None:
             own_folder.remove(launch.folder)
         raise
-    inside = launch.settings | {"preload": _preloaded(warm, interpreter.has_numpy)}
+    preload = _preloaded(warm, interpreter.has_numpy)
+    inside = launch.settings | {"preload": preload, "rehearsals": list(rehearsals)}
     with contextlib.suppress(OSError):  # it has ended, which the wait for `R` detects
         send(
             ours.fileno(), b"B", bundle(inside, warm.runner, suites=not warm.shared, own_python=settings.python is None)
