@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import _socket
+import array
 import fcntl
 import marshal
 import os
-import socket
 import struct
 import termios
 from json import encoder
@@ -27,6 +28,7 @@ ANSWERS_DESCRIPTOR = 5
 PEER_DESCRIPTOR = 6
 """The connection between a completion and its test suite."""
 
+_DESCRIPTOR = array.array("i").itemsize
 MOST_DESCRIPTORS = 7
 """That one message passes."""
 
@@ -136,9 +138,23 @@ def has_input(descriptor: int) -> bool:
     return any(waiting)
 
 
-def receive_with_descriptors(connection: socket.socket, most: int, size: int = 1) -> tuple[bytes, list[int]]:
-    """A message of `size` bytes and its descriptors. Raises `ClosedError` at the end."""
-    message, descriptors, _flags, _address = socket.recv_fds(connection, size, most)
+def receive_with_descriptors(connection: _socket.socket, most: int, size: int = 1) -> tuple[bytes, list[int]]:
+    """A message of `size` bytes and its descriptors. Raises `ClosedError` at the end.
+
+    With `_socket`, because `socket` is large, and each forked process maps what the zygote has loaded.
+    """
+    message, received, _flags, _address = connection.recvmsg(size, _socket.CMSG_LEN(most * _DESCRIPTOR))
     if not message:
         raise ClosedError
-    return message, descriptors
+    descriptors = array.array("i")
+    for _, _, data in received:
+        descriptors.frombytes(data[: len(data) // _DESCRIPTOR * _DESCRIPTOR])
+    return message, list(descriptors)
+
+
+def send_descriptor(connection: int, kind: bytes, descriptor: int) -> None:
+    """Sends a frame without payload, and a descriptor."""
+    given = array.array("i", [descriptor])
+    sending = _socket.socket(fileno=connection)
+    sending.sendmsg([_HEADER.pack(1) + kind], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, given)])
+    sending.detach()

@@ -5,11 +5,11 @@ For completions with a test suite, 7 % on real sets, and others that need namesp
 
 from __future__ import annotations
 
+import _socket
 import contextlib
 import gc
 import os
 import signal
-import socket
 from collections.abc import Callable
 from typing import NoReturn, Protocol
 
@@ -103,7 +103,7 @@ def serve_template(connection: int, run: Callable[[list[int]], None]) -> None:
     `run` does not return. Ends the process when the parent closes the connection.
     """
     linux.set_dumpable(False)  # so that its forks can't write to its memory
-    control = socket.socket(fileno=connection)
+    control = _socket.socket(fileno=connection)
     files = leftovers.files_left()
     number = os.getpid()
     gc.freeze()  # so that a collection in a fork does not write to our objects

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import _socket
 import contextlib
 import ctypes
 import fcntl
 import os
 import signal
-import socket
 import struct
 from collections.abc import Iterable
 
@@ -83,8 +83,9 @@ def unshare(flags: int) -> None:
 def start_loopback() -> None:
     """Puts this process into a new network namespace that has only the loopback interface."""
     unshare(_CLONE_NEWNET)
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
-        fcntl.ioctl(any_socket, _SIOCSIFFLAGS, struct.pack("16sH22x", b"lo", _UP_AND_RUNNING))
+    any_socket = _socket.socket(_socket.AF_INET, _socket.SOCK_DGRAM)
+    fcntl.ioctl(any_socket.fileno(), _SIOCSIFFLAGS, struct.pack("16sH22x", b"lo", _UP_AND_RUNNING))
+    any_socket.close()
 
 
 def setns(descriptor: int, kind: int) -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import _socket
 import os
 import resource
-import socket
 from types import CodeType
 from typing import Any, NamedTuple
 
@@ -158,9 +158,7 @@ def _confine_alone(order: dict[str, Any], confinement: Confinement) -> None:
 
 def _hand_over(kind: bytes, descriptor: int) -> None:
     """Sends the parent a descriptor, and closes ours."""
-    connection = socket.socket(fileno=_CHANNEL)
-    socket.send_fds(connection, [b"\0\0\0\1" + kind], [descriptor])
-    connection.detach()
+    channel.send_descriptor(_CHANNEL, kind, descriptor)
     os.close(descriptor)
 
 
@@ -168,8 +166,8 @@ def _mount(shares_files: str) -> None:
     """`shares_files`: "gives" its /tmp to another process through the parent, "takes" that of another, or ""."""
     linux.unshare(linux.CLONE_NEWNS)
     if shares_files == "takes":
-        connection = socket.socket(fileno=_CHANNEL)
-        _, (descriptor,), _, _ = socket.recv_fds(connection, 5, 1)
+        connection = _socket.socket(fileno=_CHANNEL)
+        _, (descriptor,) = channel.receive_with_descriptors(connection, 1, 5)
         connection.detach()
         linux.put_mount(descriptor, b"/tmp")
     else:

@@ -6,12 +6,12 @@ objects: each forked process would copy those pages.
 
 from __future__ import annotations
 
+import _socket
 import contextlib
 import fcntl
 import marshal
 import os
 import resource
-import socket
 import sys
 from collections.abc import Callable, Iterable
 from typing import NoReturn
@@ -70,16 +70,16 @@ def _send(order: bytes) -> None:
     os.closerange(0, channel.MOST_DESCRIPTORS + 3)
     for number in range(channel.CHANNEL):
         os.dup2(os.memfd_create(""), number)
-    theirs, ours = socket.socketpair()
+    theirs, ours = _socket.socketpair()
     os.dup2(theirs.detach(), channel.CHANNEL)
     os.dup2(ours.fileno(), _OURS)
-    ours.close()
+    os.close(ours.detach())
+    ours = _socket.socket(fileno=_OURS)
     for number in (channel.STACK_DESCRIPTOR, channel.ANSWERS_DESCRIPTOR):
         os.dup2(os.memfd_create(""), number)
     unchanged = {name: resource.getrlimit(limit)[1] for name, limit in _LIMITS.items()}
     if unchanged["output_bytes"] == resource.RLIM_INFINITY:
         unchanged["output_bytes"] = _MOST_OUTPUT
-    with socket.socket(fileno=_OURS) as parent:
-        channel.send(_OURS, b"I", marshal.dumps(marshal.loads(order) | unchanged, 2))  # noqa: S302 - our own
-        parent.shutdown(socket.SHUT_WR)
-        parent.detach()
+    channel.send(_OURS, b"I", marshal.dumps(marshal.loads(order) | unchanged, 2))  # noqa: S302 - our own
+    ours.shutdown(_socket.SHUT_WR)
+    ours.detach()

@@ -18,7 +18,7 @@ from evaluator.sandbox.guest.header import Header, Import
 
 HARMLESS = frozenset(
     """__future__ abc array bisect calendar cmath collections copy dataclasses datetime decimal enum fractions
-    functools hashlib heapq io itertools json math numbers operator os pprint queue random re readline statistics
+    functools heapq io itertools json math numbers operator os pprint queue random re readline statistics
     string struct sys textwrap threading time types typing unicodedata""".split()
 )
 

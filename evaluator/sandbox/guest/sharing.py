@@ -10,11 +10,11 @@ no other, so that its end is the end of all that it did.
 
 from __future__ import annotations
 
+import _socket
 import fcntl
 import os
 import resource
 import select
-import socket
 import stat
 import struct
 from collections.abc import Callable
@@ -65,7 +65,7 @@ def set_limit(limit: int, value: int) -> None:
     resource.setrlimit(limit, (value, value))
 
 
-def serve(control: socket.socket, begin: Callable[[list[int]], None]) -> None:
+def serve(control: _socket.socket, begin: Callable[[list[int]], None]) -> None:
     """Forks a process for each `F`, which calls `begin` with the received descriptors; a `K` kills one.
 
     Each message has the process's number, modulo 256. Answers `E` when one has ended and the folders are empty again.
@@ -99,7 +99,7 @@ def serve(control: socket.socket, begin: Callable[[list[int]], None]) -> None:
             poll.register(handle, select.POLLIN)
 
 
-def _order(control: socket.socket) -> tuple[bytes, list[int]]:
+def _order(control: _socket.socket) -> tuple[bytes, list[int]]:
     try:
         message, descriptors = channel.receive_with_descriptors(control, channel.MOST_DESCRIPTORS, 2)
     except channel.ClosedError:

@@ -5,6 +5,7 @@ It reads nothing from completions: for each it gets a byte from the parent, and 
 
 from __future__ import annotations
 
+import _socket
 import contextlib
 import faulthandler
 import fcntl
@@ -13,7 +14,6 @@ import importlib
 import os
 import select
 import signal
-import socket
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -52,7 +52,7 @@ _MOST_DIGITS = 50_000
 _THREAD_STACK = 8 * 2**20
 
 
-def main(control: socket.socket, settings: dict[str, Any], register_at_fork: Callable[..., None]) -> None:
+def main(control: _socket.socket, settings: dict[str, Any], register_at_fork: Callable[..., None]) -> None:
     """Warms up, answers `R`, then forks a process for each `F` until the parent closes the connection.
 
     `register_at_fork` is restored after all imports. The hooks of `threading` and `random` cost more than the fork
@@ -61,7 +61,7 @@ def main(control: socket.socket, settings: dict[str, Any], register_at_fork: Cal
     # Away from the numbers that the files of a process get.
     number = fcntl.fcntl(control.fileno(), fcntl.F_DUPFD_CLOEXEC, sharing.FIRST_OWN)
     control.close()
-    control = socket.socket(fileno=number)
+    control = _socket.socket(fileno=number)
     parts = process.Parts(_part("suites.guest.suite_roles"), _part("sandbox.guest.runner"))
     _prepare(settings, parts, register_at_fork)
     landlock_abi = linux.landlock_abi()
@@ -100,7 +100,7 @@ def _part(name: str) -> Any:
     return sys.modules.get(f"evaluator.{name}")
 
 
-def _watch(control: socket.socket, child: int, forks: forking.Forking) -> None:
+def _watch(control: _socket.socket, child: int, forks: forking.Forking) -> None:
     """Waits for the process's end; `K` kills it and all it started. Answers `E` with how it ended, when all have."""
     handle = os.pidfd_open(child)
     poll = select.poll()
@@ -125,7 +125,6 @@ def _flush(_number: int, _frame: object) -> None:
 
 def _prepare(settings: dict[str, Any], parts: process.Parts, register_at_fork: Callable[..., None]) -> None:
     folders.settle(settings["home"], settings["writable"])
-    sys.path[:] = settings["path"]
     sys.argv[:] = ["main.py"]
     sys.set_int_max_str_digits(_MOST_DIGITS)
     signal.signal(signal.SIGINT, signal.default_int_handler)  # who starts us may ignore Ctrl-C
@@ -134,9 +133,6 @@ def _prepare(settings: dict[str, Any], parts: process.Parts, register_at_fork: C
     site.setquit()
     site.setcopyright()
     site.sethelper()
-    for name in settings["preload"]:
-        with contextlib.suppress(ImportError):
-            importlib.import_module(name)
     new_processes.refuse()
     if parts.runner is not None:
         parts.runner.prepare()

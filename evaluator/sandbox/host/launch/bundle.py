@@ -15,20 +15,26 @@ from evaluator.sandbox.host.launch.settings import Runner
 
 _IMPORT = re.compile(r"^from evaluator\.([\w.]+) import (\([^)]*\)|.*)", re.MULTILINE)
 
+_IMPORT_OF_LIBRARY = re.compile(r"^(?:import|from) (?!evaluator|__future__)([\w.]+)", re.MULTILINE)
+
 _FOLDERS = ("sandbox.guest", "suites.guest")
 """What may be sent in. The second is named, not imported: it belongs to what uses the sandbox."""
 
 BOOT = """
-import builtins, marshal, os, socket, sys, types
-control = socket.socket(fileno=int(sys.argv[1]))
-size = int.from_bytes(control.recv(4, socket.MSG_WAITALL), "big")
-bundle = marshal.loads(control.recv(size, socket.MSG_WAITALL)[1:])
+import _socket, builtins, contextlib, marshal, os, sys, types
+control = _socket.socket(fileno=int(sys.argv[1]))
+size = int.from_bytes(control.recv(4, _socket.MSG_WAITALL), "big")
+bundle = marshal.loads(control.recv(size, _socket.MSG_WAITALL)[1:])
 for name in ("", ".sandbox", ".sandbox.guest", ".suites", ".suites.guest"):
     sys.modules["evaluator" + name] = types.ModuleType("evaluator" + name)
 register_at_fork = os.register_at_fork
 os.register_at_fork = lambda **_: None  # until everything is imported: see zygote.main
+sys.path[:] = bundle["settings"]["path"]
+for name in bundle["imports"]:
+    with contextlib.suppress(ImportError):
+        __import__(name)
 own_builtins = dict(builtins.__dict__)  # so that a program's patches don't reach us
-def load(name, code):
+for name, code in bundle["modules"]:
     full = "evaluator." + name
     module = sys.modules[full] = types.ModuleType(full)
     package, _, last = full.rpartition(".")
@@ -36,36 +42,26 @@ def load(name, code):
     module.__builtins__ = own_builtins
     if isinstance(code, str):
         code = compile(code, "<sandbox " + name + ">", "exec", dont_inherit=True)
-    else:
-        code = marshal.loads(code)
     exec(code, module.__dict__)
-sys.path[:] = bundle["settings"]["path"]
-import contextlib
-for name in bundle["settings"]["preload"] + "ctypes fcntl termios socket select json json.encoder marshal resource faulthandler gc importlib atexit decimal itertools random re threading operator dis errno _multiprocessing _posixsubprocess posix weakref site pathlib linecache traceback ast".split():
-    with contextlib.suppress(ImportError):
-        __import__(name)
-import gc
-load(*[m for m in bundle["modules"] if m[0].endswith("guest.memory")][0])
-gc.collect()
-sys.modules["evaluator.sandbox.guest.memory"].fill()
-for name, code in bundle["modules"]:
-    load(name, code)
 sys.modules["evaluator.sandbox.guest.zygote"].main(control, bundle["settings"], register_at_fork)
 """
 
 
-def bundle(settings: dict[str, object], runner: Runner | None, *, suites: bool, own_python: bool) -> bytes:
+def bundle(
+    settings: dict[str, object], preload: list[str], runner: Runner | None, *, suites: bool, own_python: bool
+) -> bytes:
     """The input of `BOOT`: the modules, with that of `runner` last, and the settings of `zygote.main`.
 
-    `suites`: with what test suites need. `own_python`: it goes to this process's own Python, which can run what this
+    `preload`: modules that are imported before these, and what these import. `suites`: with what test suites need. `own_python`: it goes to this process's own Python, which can run what this
     one has compiled.
     """
     ours = _compiled() if own_python else _sources()
     modules: list[tuple[str, str | CodeType]] = [each for each in ours if suites or each[0].startswith(_FOLDERS[0])]
     if runner:
         modules.append(("sandbox.guest.runner", runner.source))
-    modules = [(n, c if isinstance(c, str) else marshal.dumps(c)) for n, c in modules]
-    return marshal.dumps({"modules": modules, "settings": settings})
+    sent = {name for name, _ in modules}
+    imports = [name for own, text in _sources() if own in sent for name in _IMPORT_OF_LIBRARY.findall(text)]
+    return marshal.dumps({"imports": [*preload, *dict.fromkeys(imports)], "modules": modules, "settings": settings})
 
 
 @cache

@@ -24,9 +24,9 @@ _STACK_KIB = 256 * 1024
 _READ_WRITE = READ | WRITE | DEVICE
 
 _PRELOAD = (
-    "abc array atexit base64 bisect calendar cmath collections collections.abc contextlib copy csv dataclasses "
-    "datetime decimal difflib encodings.ascii encodings.latin_1 enum fractions functools hashlib heapq inspect io "
-    "itertools json keyword linecache locale math numbers operator os os.path pickle pprint queue random re "
+    "abc array atexit base64 bisect calendar cmath collections collections.abc contextlib copy dataclasses "
+    "datetime decimal encodings.ascii encodings.latin_1 enum fractions functools heapq inspect io "
+    "itertools json keyword linecache locale math numbers operator os os.path pprint queue random re "
     "signal statistics string struct sys textwrap threading time traceback types typing unicodedata warnings "
     "weakref zlib _strptime"
 ).split()
@@ -108,11 +108,10 @@ def start(settings: Settings, way: Way, warm: Warm, rehearsals: Sequence[bytes])
             own_folder.remove(launch.folder)
         raise
     preload = _preloaded(warm, interpreter.has_numpy)
-    inside = launch.settings | {"preload": preload, "rehearsals": list(rehearsals)}
+    inside = launch.settings | {"rehearsals": list(rehearsals)}
     with contextlib.suppress(OSError):  # it has ended, which the wait for `R` detects
-        send(
-            ours.fileno(), b"B", bundle(inside, warm.runner, suites=not warm.shared, own_python=settings.python is None)
-        )
+        suites, own_python = not warm.shared, settings.python is None
+        send(ours.fileno(), b"B", bundle(inside, preload, warm.runner, suites=suites, own_python=own_python))
     return Launched(process, ours, errors, launch.folder)
 
 
