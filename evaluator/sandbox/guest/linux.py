@@ -6,10 +6,11 @@ import _socket
 import contextlib
 import ctypes
 import fcntl
+import functools
 import os
 import signal
 import struct
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 CLONE_NEWNS = 0x00020000
 CLONE_NEWPID = 0x20000000
@@ -36,7 +37,6 @@ _SYS_OPEN_TREE, _SYS_MOVE_MOUNT = 428, 429
 _AT_FDCWD = -100
 _OPEN_TREE_CLONE, _OPEN_TREE_CLOEXEC = 1, os.O_CLOEXEC
 _MOVE_MOUNT_F_EMPTY_PATH = 4
-_SYS_CLOSE_RANGE = 436
 _SYS_LANDLOCK_CREATE_RULESET = 444
 _SYS_LANDLOCK_ADD_RULE = 445
 _SYS_LANDLOCK_RESTRICT_SELF = 446
@@ -51,6 +51,7 @@ DEVICE = 1 << 15  # ioctl on a device
 EVERYTHING = (1 << 16) - 1
 
 _libc = ctypes.CDLL(None, use_errno=True)
+_prctl = _libc.prctl
 _MACHINE = os.uname().machine
 
 
@@ -120,14 +121,9 @@ def put_mount(descriptor: int, target: bytes) -> None:
     os.close(descriptor)
 
 
-def close_from(first: int) -> None:
-    """Closes every descriptor from `first` on."""
-    _checked(_libc.syscall(_SYS_CLOSE_RANGE, first, 0xFFFFFFFF, 0), "close_range")
-
-
 def set_dumpable(dumpable: bool) -> None:
     """A process that is not dumpable can't be traced, or read through /proc, by others of its user."""
-    _checked(_libc.prctl(_PR_SET_DUMPABLE, int(dumpable), 0, 0, 0), "prctl dumpable")
+    _checked(_prctl(_PR_SET_DUMPABLE, int(dumpable), 0, 0, 0), "prctl dumpable")
 
 
 def adopt_orphans() -> None:
@@ -191,15 +187,16 @@ class SeccompFilter:
     """A prepared BPF program, installed with one call."""
 
     def __init__(self, program: bytes) -> None:
-        constants = enumerate(struct.iter_unpack("HBBI", program))
-        self._places = [8 * place + 4 for place, (*_, constant) in constants if constant == OWN_NUMBER]
         self._code = ctypes.create_string_buffer(program, len(program))
+        self._words = memoryview(self._code).cast("B").cast("I")
+        self._places = [place for place, word in enumerate(self._words) if place % 2 and word == OWN_NUMBER]
         self._header = struct.pack("HxxxxxxP", len(program) // 8, ctypes.addressof(self._code))
 
-    def install(self) -> None:
+    def install(self, *, rehearses: bool = False) -> None:
+        """`rehearses`: all but that, because there is no way back."""
         self._insert_own_number()
-        result = _libc.prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, self._header, 0, 0)
-        _checked(result, "prctl seccomp")
+        if not rehearses:
+            _checked(_prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, self._header, 0, 0), "prctl seccomp")
 
     def install_with_listener(self) -> int:
         """The same; returns the descriptor at which the kernel asks about reported calls."""
@@ -209,8 +206,9 @@ class SeccompFilter:
         return int(_checked(result, "seccomp"))
 
     def _insert_own_number(self) -> None:
+        words, number = self._words, os.getpid()
         for place in self._places:
-            struct.pack_into("I", self._code, place, os.getpid())
+            words[place] = number
 
 
 def landlock_abi() -> int:
@@ -222,13 +220,13 @@ def landlock_abi() -> int:
 def landlock(abi: int, rules: Iterable[tuple[str, int]], *, tcp: bool = False) -> None:
     """Confines this process and its children to `rules`: (path, rights). No TCP unless `tcp`."""
     ruleset = landlock_ruleset(abi, rules, tcp=tcp)
-    landlock_restrict(ruleset)
+    _checked(landlock_restriction(ruleset)(), "landlock_restrict_self")
     os.close(ruleset)
 
 
-def landlock_restrict(ruleset: int) -> None:
-    """Confines this process and its children to a prepared set of rules, in a domain of its own."""
-    _checked(_libc.syscall(_SYS_LANDLOCK_RESTRICT_SELF, ruleset, 0), "landlock_restrict_self")
+def landlock_restriction(ruleset: int) -> Callable[[], int]:
+    """Confines a process and its children to a prepared set of rules, in a domain of its own; negative if it fails."""
+    return functools.partial(_libc.syscall, _SYS_LANDLOCK_RESTRICT_SELF, ruleset, 0)
 
 
 def landlock_ruleset(abi: int, rules: Iterable[tuple[str, int]], *, tcp: bool = False) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import _socket
 import os
 import resource
+from collections.abc import Callable
 from types import CodeType
 from typing import Any, NamedTuple
 
@@ -24,6 +25,7 @@ _CHANNEL = channel.CHANNEL
 _PLACES = list(range(channel.MOST_DESCRIPTORS))
 """0, 1 and 2, the parent's connection, the files for a stack and for answers, the connection to another process."""
 
+_MOST_DESCRIPTORS = 4096
 _HIGH = 100
 """Above every descriptor that we use, below the limit of open files."""
 
@@ -46,8 +48,6 @@ class Confinement(NamedTuple):
     """Whether there are namespaces: then it gets its own mounts."""
     shared: bool
     """Whether others use the same namespaces before and after it (see `sharing`)."""
-    ruleset: int | None
-    """The prepared Landlock rules, if the namespaces are shared."""
     cores: set[int]
     """Those that the zygote had at first."""
     counts_tasks: bool
@@ -63,16 +63,23 @@ class Parts(NamedTuple):
     """That of a `settings.Runner`, or None."""
 
 
-def serve(descriptors: list[int], confinement: Confinement, parts: Parts) -> None:
-    """Never returns. `descriptors`: those that become the first ones, as in `_PLACES`."""
-    if confinement.ruleset is not None:
-        linux.landlock_restrict(confinement.ruleset)
-    _arrange(descriptors)
-    answer(confinement, parts)
+def server(confinement: Confinement, parts: Parts, restrict: Callable[[], int] | None) -> Callable[[list[int]], None]:
+    """What a process does with its descriptors, those that become the first ones, as in `_PLACES`: it never returns.
+
+    `restrict`: the prepared Landlock rules, if the namespaces are shared.
+    """
+
+    def serve(descriptors: list[int]) -> None:
+        if restrict is not None and restrict() < 0:
+            os._exit(_BROKEN)
+        _arrange(descriptors)
+        answer(confinement, parts)
+
+    return serve
 
 
-def answer(confinement: Confinement, parts: Parts, *, filtered: bool = True) -> None:
-    """Never returns. Without `filtered` it may only get code of ours: see `rehearsal`.
+def answer(confinement: Confinement, parts: Parts, *, rehearses: bool = False) -> None:
+    """Never returns. `rehearses`: in the zygote itself, with code of ours; see `rehearsal`.
 
     Sends `H`; reads the order; sends `L`, unless inputs came with it, or `C` if the code does not compile. Until then
     none of it has run.
@@ -81,8 +88,7 @@ def answer(confinement: Confinement, parts: Parts, *, filtered: bool = True) -> 
         channel.send(_CHANNEL, b"H")
         _, order = channel.receive(_CHANNEL)
         _confine(order, confinement)
-        if filtered:
-            _filter(order, confinement)
+        _filter(order, confinement, rehearses=rehearses)
         code, preamble = (None, None) if order["role"] in _NOT_COMPILED else _compiled(order)
     except channel.ClosedError:
         os._exit(0)
@@ -102,7 +108,7 @@ def _arrange(descriptors: list[int]) -> None:
             os.dup2(descriptor, _HIGH + place)
         for place in range(len(descriptors)):
             os.dup2(_HIGH + place, place)
-    linux.close_from(len(descriptors))
+    os.closerange(len(descriptors), _MOST_DESCRIPTORS)
 
 
 def _arrange_in_fork(descriptors: list[int], confinement: Confinement) -> None:
@@ -124,7 +130,7 @@ def _confine(order: dict[str, Any], confinement: Confinement) -> None:
         sharing.set_limit(resource.RLIMIT_NPROC, order["tasks"])
 
 
-def _filter(order: dict[str, Any], confinement: Confinement) -> None:
+def _filter(order: dict[str, Any], confinement: Confinement, *, rehearses: bool) -> None:
     if not order["memory_counted"]:
         confinement.filters["uncounted"].install()
     if order["shares_files"] == "gives":
@@ -136,7 +142,7 @@ def _filter(order: dict[str, Any], confinement: Confinement) -> None:
         if not starts_processes:
             confinement.filters["last"].install()
     else:
-        confinement.filters[name].install()
+        confinement.filters[name].install(rehearses=rehearses)
 
 
 def _confine_alone(order: dict[str, Any], confinement: Confinement) -> None:

@@ -16,7 +16,7 @@ import sys
 from collections.abc import Callable, Iterable
 from typing import NoReturn
 
-from evaluator.sandbox.guest import channel, process, programs
+from evaluator.sandbox.guest import channel, linux, process, programs
 
 _TIMES = 12
 _LIMITS = {
@@ -38,7 +38,9 @@ def _end(_status: int) -> NoReturn:
     raise _EndedError
 
 
-def rehearse(orders: Iterable[bytes], parts: process.Parts, *others: Callable[[], None]) -> None:
+def rehearse(
+    orders: Iterable[bytes], filters: dict[str, linux.SeccompFilter], parts: process.Parts, *others: Callable[[], None]
+) -> None:
     """Does in this process what each of these orders says, and each of `others`. The code is ours.
 
     All that is left of it is the code's file, in a folder that is emptied later.
@@ -46,12 +48,12 @@ def rehearse(orders: Iterable[bytes], parts: process.Parts, *others: Callable[[]
     streams, main, leave = (sys.stdin, sys.stdout, sys.stderr), sys.modules["__main__"], os._exit
     kept = [fcntl.fcntl(number, fcntl.F_DUPFD_CLOEXEC, _OURS + 1) for number in range(3)]
     os._exit = _end
-    nothing = process.Confinement({}, 0, [], namespaces=True, shared=True, ruleset=None, cores=set(), counts_tasks=True)
+    confinement = process.Confinement(filters, 0, [], namespaces=True, shared=True, cores=set(), counts_tasks=True)
     for _ in range(_TIMES):
         for order in orders:
             _send(order)
             with contextlib.suppress(_EndedError):
-                process.answer(nothing, parts, filtered=False)
+                process.answer(confinement, parts, rehearses=True)
         for other in others:
             other()
     os._exit = leave

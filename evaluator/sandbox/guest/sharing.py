@@ -33,8 +33,8 @@ _FOLDER_MODE = 0o1777
 _SOURCES = ("main.py", "solution.py")
 
 
-def settle(settings: dict[str, Any], abi: int) -> int | None:
-    """Makes what all processes have in common: mounts, limits, no capabilities. Returns the Landlock rules, if any.
+def settle(settings: dict[str, Any], abi: int) -> Callable[[], int] | None:
+    """Makes what all processes have in common: mounts, limits, no capabilities. Returns what confines one by Landlock.
 
     Neither the zygote nor the waiting process can be traced, or read through /proc.
     """
@@ -46,12 +46,13 @@ def settle(settings: dict[str, Any], abi: int) -> int | None:
     os.chdir(folders.home)
     linux.set_no_new_privileges()
     empty()
-    ruleset = None
+    restrict = None
     if abi:
         ruleset = fcntl.fcntl(linux.landlock_ruleset(abi, settings["rules"]), fcntl.F_DUPFD_CLOEXEC, FIRST_OWN)
+        restrict = linux.landlock_restriction(ruleset)
     linux.drop_capabilities()
     linux.set_dumpable(False)
-    return ruleset
+    return restrict
 
 
 def set_common_limits() -> None:

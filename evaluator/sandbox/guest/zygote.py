@@ -63,22 +63,23 @@ def main(control: _socket.socket, settings: dict[str, Any], register_at_fork: Ca
     control.close()
     control = _socket.socket(fileno=number)
     parts = process.Parts(_part("suites.guest.suite_roles"), _part("sandbox.guest.runner"))
-    _prepare(settings, parts, register_at_fork)
+    filters = {name: linux.SeccompFilter(program) for name, program in settings["filters"].items()}
+    _prepare(settings, filters, parts, register_at_fork)
     landlock_abi = linux.landlock_abi()
     shared = settings["shared"]
     confinement = process.Confinement(
-        {name: linux.SeccompFilter(program) for name, program in settings["filters"].items()},
+        filters,
         landlock_abi,
         settings["rules"],
         settings["namespaces"],
         shared,
-        sharing.settle(settings, landlock_abi) if shared else None,
         os.sched_getaffinity(0),
         settings["counts_tasks"],
     )
+    begin = process.server(confinement, parts, sharing.settle(settings, landlock_abi) if shared else None)
     channel.send(control.fileno(), b"R", bytes([landlock_abi]))
     if shared:
-        sharing.serve(control, lambda descriptors: process.serve(descriptors, confinement, parts))
+        sharing.serve(control, begin)
     forks: forking.Forking = forking.InNamespaces() if settings["namespaces"] else forking.InOwnFolder()
     while True:
         try:
@@ -89,7 +90,7 @@ def main(control: _socket.socket, settings: dict[str, Any], register_at_fork: Ca
             continue  # a `K` for a process that has already ended
         child = forks.fork()
         if child == 0:
-            process.serve(descriptors, confinement, parts)
+            begin(descriptors)
         for descriptor in descriptors:
             os.close(descriptor)
         _watch(control, child, forks)
@@ -123,7 +124,12 @@ def _flush(_number: int, _frame: object) -> None:
         os.write(channel.STACK_DESCRIPTOR, channel.FLUSHED)
 
 
-def _prepare(settings: dict[str, Any], parts: process.Parts, register_at_fork: Callable[..., None]) -> None:
+def _prepare(
+    settings: dict[str, Any],
+    filters: dict[str, linux.SeccompFilter],
+    parts: process.Parts,
+    register_at_fork: Callable[..., None],
+) -> None:
     folders.settle(settings["home"], settings["writable"])
     sys.argv[:] = ["main.py"]
     sys.set_int_max_str_digits(_MOST_DIGITS)
@@ -147,7 +153,7 @@ def _prepare(settings: dict[str, Any], parts: process.Parts, register_at_fork: C
     signal.signal(channel.STACK_SIGNAL, _flush)
     # Works without the GIL and without running Python, so also in a call into C that does not return; then `_flush`.
     faulthandler.register(channel.STACK_SIGNAL, file=channel.STACK_DESCRIPTOR, all_threads=False, chain=True)
-    rehearsal.rehearse(settings["rehearsals"], parts, *([parts.suites.rehearse] if parts.suites else []))
+    rehearsal.rehearse(settings["rehearsals"], filters, parts, *([parts.suites.rehearse] if parts.suites else []))
     leftovers.seed()
     code = compile(_DUMMY, "dummy.py", "exec", dont_inherit=True)
     reusable.examine(code, [])
