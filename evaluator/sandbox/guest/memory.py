@@ -56,3 +56,53 @@ def _fill_heap(libc: ctypes.CDLL) -> None:
         if block >= end:
             libc.free(block)
             size = (size * 7 // 8 if size > _LARGEST_SMALL else size - _STEP) // _STEP * _STEP
+
+
+_HUGE = 2 * 2**20
+_PROT_READ, _PROT_WRITE, _PROT_EXEC = 1, 2, 4
+_MAP_PRIVATE, _MAP_ANONYMOUS = 2, 32
+_MREMAP_MAYMOVE, _MREMAP_FIXED = 1, 2
+_MADV_COLLAPSE = 25
+
+
+def enlarge_code_pages() -> int:
+    """Puts the interpreter's machine code into pages of 2 MiB, as far as it fills them; returns how many.
+
+    Else each forked process maps it anew, bit by bit.
+    """
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.mmap.restype = libc.mremap.restype = ctypes.c_void_p
+    libc.mmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long)
+    libc.mremap.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_size_t, ctypes.c_int, ctypes.c_void_p)
+    libc.madvise.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
+    libc.mprotect.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
+    done = 0
+    for place in _code_blocks():
+        room = libc.mmap(None, 2 * _HUGE, _PROT_READ | _PROT_WRITE, _MAP_PRIVATE | _MAP_ANONYMOUS, -1, 0)
+        copy = -(-room // _HUGE) * _HUGE
+        ctypes.memmove(copy, place, _HUGE)
+        if libc.madvise(copy, _HUGE, _MADV_COLLAPSE) or libc.mprotect(copy, _HUGE, _PROT_READ | _PROT_EXEC):
+            break
+        if libc.mremap(copy, _HUGE, _HUGE, _MREMAP_MAYMOVE | _MREMAP_FIXED, place) != place:
+            break
+        done += 1
+    return done
+
+
+def _code_blocks() -> list[int]:
+    """Addresses of the 2 MiB that hold nothing but what the interpreter's file has in there, for reading."""
+    inside = ctypes.cast(ctypes.pythonapi.Py_IncRef, ctypes.c_void_p).value or 0
+    with open("/proc/self/maps", encoding="utf-8") as file:
+        maps = [line.split(None, 5) for line in file]
+    ranges = [tuple(int(each, 16) for each in fields[0].split("-")) for fields in maps]
+    (own,) = (place for place, (first, last) in enumerate(ranges) if first <= inside < last)
+    start, end = ranges[own]
+    for fields, (first, last) in zip(maps[own + 1 :], ranges[own + 1 :], strict=True):
+        if first != end or "w" in fields[1] or fields[5] != maps[own][5]:
+            break
+        end = last
+    for fields, (first, last) in zip(maps[:own][::-1], ranges[:own][::-1], strict=True):
+        if last != start or "w" in fields[1] or fields[5] != maps[own][5]:
+            break
+        start = first
+    return list(range(-(-start // _HUGE) * _HUGE, end - _HUGE + 1, _HUGE))
