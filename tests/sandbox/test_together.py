@@ -63,9 +63,9 @@ DOUBTFUL = {
     "ends": "import os\ndef f(x):\n    if x == 2: os._exit(0)\n    return x",
     "crashes": "import ctypes\ndef f(x):\n    return ctypes.string_at(0) if x == 2 else x",
     "writes to our connection": "import os\ndef f(x):\n    os.write(3, b'garbage')\n    return x",
-    "writes to the answers": "import os\ndef f(x):\n    os.write(8, b'garbage')\n    return x",
+    "writes to the answers": "import os\ndef f(x):\n    os.write(5, b'garbage')\n    return x",
     "forges an answer": "import os, struct\ndef f(x):\n"
-    "    os.write(8, struct.pack('!cIIIQdd', b'V', 1, 0, 0, 1, 0.0, 0.0) + b'4')\n    return x",
+    "    os.write(5, struct.pack('!cIIIQdd', b'V', 1, 0, 0, 1, 0.0, 0.0) + b'4')\n    return x",
     "fills the answers": "def f(x): return 'x' * 3_000_000",
     "much memory": "def f(x): return len(bytearray(400 << 20))",
 }

@@ -1,18 +1,26 @@
-"""Fills the holes in the allocators' memory, so that what a forked process allocates lies side by side.
+"""The zygote's memory, laid out so that its forked processes copy and map little of it.
 
-A forked process copies each page that it writes to: new objects in holes all over the interpreter's memory would cost
-it a page each.
+A forked process copies each page that it writes to, and pays for each that it has, at its beginning and its end: of the
+CPU time of a short completion that is half. Where the kernel or the C library lack something, it stays as it is.
 """
 
 from __future__ import annotations
 
 import ctypes
+from typing import NamedTuple
 
 _STEP, _LARGEST_IN_POOL = 16, 512
 """Python's allocator has pools for objects of each multiple of 16 bytes up to 512."""
 
 _POOL, _POOL_HEADER = 16 * 1024, 48
 _LARGEST_FREED, _LARGEST_SMALL = 256 * 1024, 1024
+
+_HUGE = 2 * 2**20
+_READ, _WRITE, _EXECUTE = 1, 2, 4
+_MAP_PRIVATE, _MAP_ANONYMOUS = 2, 32
+_MREMAP_MAYMOVE, _MREMAP_FIXED = 1, 2
+_MADV_COLLAPSE = 25
+_FAILED = 2**64 - 1
 
 _kept: list[object] = []
 
@@ -23,13 +31,26 @@ class _Usage(ctypes.Structure):
     _fields_ = (("counts", ctypes.c_size_t * 9), ("top", ctypes.c_size_t))
 
 
+_libc = ctypes.CDLL(None)
+_mmap, _munmap, _mremap, _mprotect, _madvise = (
+    getattr(_libc, name) for name in ("mmap", "munmap", "mremap", "mprotect", "madvise")
+)
+_mmap.restype = _mremap.restype = ctypes.c_void_p
+_mmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long)
+_munmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t)
+_mremap.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_size_t, ctypes.c_int, ctypes.c_void_p)
+_mprotect.argtypes = _madvise.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
+
+
 def fill() -> None:
-    """Takes what is free in pools that are in use, and the blocks of the C library that have been freed."""
+    """Takes what is free in pools that are in use, and the blocks of the C library that have been freed.
+
+    What a forked process allocates then lies side by side, instead of in holes all over.
+    """
     for size in range(_STEP, _LARGEST_IN_POOL + 1, _STEP):
         _fill_pools(size)
-    libc = ctypes.CDLL(None)
-    if hasattr(libc, "mallinfo2"):
-        _fill_heap(libc)
+    if hasattr(_libc, "mallinfo2"):
+        _fill_heap()
 
 
 def _fill_pools(size: int) -> None:
@@ -43,66 +64,84 @@ def _fill_pools(size: int) -> None:
         before = id(taken)
 
 
-def _fill_heap(libc: ctypes.CDLL) -> None:
+def _fill_heap() -> None:
     """Takes blocks of each size, from large to small, until one comes from the unused end of the heap."""
-    libc.malloc.restype = libc.sbrk.restype = ctypes.c_void_p
-    libc.malloc.argtypes = (ctypes.c_size_t,)
-    libc.free.argtypes = (ctypes.c_void_p,)
-    libc.mallinfo2.restype = _Usage
+    malloc, free, end_of_heap = _libc.malloc, _libc.free, _libc.sbrk
+    malloc.restype = end_of_heap.restype = ctypes.c_void_p
+    malloc.argtypes = (ctypes.c_size_t,)
+    free.argtypes = (ctypes.c_void_p,)
+    _libc.mallinfo2.restype = _Usage
     size = _LARGEST_FREED
     while size >= _STEP:
-        end = libc.sbrk(0) - libc.mallinfo2().top
-        block = libc.malloc(size)
-        if block >= end:
-            libc.free(block)
+        unused = end_of_heap(0) - _libc.mallinfo2().top
+        block = malloc(size)
+        if block >= unused:
+            free(block)
             size = (size * 7 // 8 if size > _LARGEST_SMALL else size - _STEP) // _STEP * _STEP
 
 
-_HUGE = 2 * 2**20
-_PROT_READ, _PROT_WRITE, _PROT_EXEC = 1, 2, 4
-_MAP_PRIVATE, _MAP_ANONYMOUS = 2, 32
-_MREMAP_MAYMOVE, _MREMAP_FIXED = 1, 2
-_MADV_COLLAPSE = 25
+class _Range(NamedTuple):
+    """A line of /proc/self/maps."""
+
+    first: int
+    end: int
+    rights: str
+    file: str
+
+    def blocks(self) -> range:
+        """The addresses of the 2 MiB that lie wholly in it."""
+        return range(-(-self.first // _HUGE) * _HUGE, self.end - _HUGE + 1, _HUGE)
 
 
-def enlarge_code_pages() -> int:
-    """Puts the interpreter's machine code into pages of 2 MiB, as far as it fills them; returns how many.
+def enlarge_pages() -> None:
+    """Puts what fills 2 MiB of memory into one page each: machine code of the interpreter, and objects.
 
-    Else each forked process maps it anew, bit by bit.
+    A forked process gets such a page as a whole, until it writes to it.
     """
-    libc = ctypes.CDLL(None, use_errno=True)
-    libc.mmap.restype = libc.mremap.restype = ctypes.c_void_p
-    libc.mmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long)
-    libc.mremap.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_size_t, ctypes.c_int, ctypes.c_void_p)
-    libc.madvise.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
-    libc.mprotect.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
-    done = 0
-    for place in _code_blocks():
-        room = libc.mmap(None, 2 * _HUGE, _PROT_READ | _PROT_WRITE, _MAP_PRIVATE | _MAP_ANONYMOUS, -1, 0)
-        copy = -(-room // _HUGE) * _HUGE
-        ctypes.memmove(copy, place, _HUGE)
-        if libc.madvise(copy, _HUGE, _MADV_COLLAPSE) or libc.mprotect(copy, _HUGE, _PROT_READ | _PROT_EXEC):
+    ranges = _ranges()
+    for place in _code(ranges).blocks():
+        if not _move_code(place):
             break
-        if libc.mremap(copy, _HUGE, _HUGE, _MREMAP_MAYMOVE | _MREMAP_FIXED, place) != place:
-            break
-        done += 1
-    return done
+    for each in ranges:
+        if each.rights == "rw-p" and each.file in ("", "[heap]"):
+            for place in each.blocks():
+                _madvise(place, _HUGE, _MADV_COLLAPSE)
 
 
-def _code_blocks() -> list[int]:
-    """Addresses of the 2 MiB that hold nothing but what the interpreter's file has in there, for reading."""
+def _ranges() -> list[_Range]:
+    ranges = []
+    with open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as file:
+        for line in file:
+            (addresses, rights, _, _, _), path = line.split(None, 5)[:5], line[73:].strip()
+            first, end = (int(each, 16) for each in addresses.split("-"))
+            ranges.append(_Range(first, end, rights, path))
+    return ranges
+
+
+def _code(ranges: list[_Range]) -> _Range:
+    """What the interpreter's own file has in memory, without what can be written to."""
     inside = ctypes.cast(ctypes.pythonapi.Py_IncRef, ctypes.c_void_p).value or 0
-    with open("/proc/self/maps", encoding="utf-8") as file:
-        maps = [line.split(None, 5) for line in file]
-    ranges = [tuple(int(each, 16) for each in fields[0].split("-")) for fields in maps]
-    (own,) = (place for place, (first, last) in enumerate(ranges) if first <= inside < last)
-    start, end = ranges[own]
-    for fields, (first, last) in zip(maps[own + 1 :], ranges[own + 1 :], strict=True):
-        if first != end or "w" in fields[1] or fields[5] != maps[own][5]:
-            break
-        end = last
-    for fields, (first, last) in zip(maps[:own][::-1], ranges[:own][::-1], strict=True):
-        if last != start or "w" in fields[1] or fields[5] != maps[own][5]:
-            break
-        start = first
-    return list(range(-(-start // _HUGE) * _HUGE, end - _HUGE + 1, _HUGE))
+    (own,) = (each for each in ranges if each.first <= inside < each.end)
+    first, end = own.first, own.end
+    of_file = [each for each in ranges if each.file == own.file and "w" not in each.rights]
+    for each in of_file:
+        end = each.end if each.first == end else end
+    for each in reversed(of_file):
+        first = each.first if each.end == first else first
+    return own._replace(first=first, end=end)
+
+
+def _move_code(place: int) -> bool:
+    """Replaces the 2 MiB at this address by a copy in one page, while they run: at no time is there another content."""
+    room = _mmap(None, 2 * _HUGE, _READ | _WRITE, _MAP_PRIVATE | _MAP_ANONYMOUS, -1, 0)
+    if room == _FAILED:
+        return False
+    copy = -(-room // _HUGE) * _HUGE
+    ctypes.memmove(copy, place, _HUGE)
+    moved: bool = (
+        _madvise(copy, _HUGE, _MADV_COLLAPSE) == 0
+        and _mprotect(copy, _HUGE, _READ | _EXECUTE) == 0
+        and _mremap(copy, _HUGE, _HUGE, _MREMAP_MAYMOVE | _MREMAP_FIXED, place) == place
+    )
+    _munmap(room, 2 * _HUGE)
+    return moved

@@ -37,7 +37,8 @@ def serve(
 ) -> None:
     """Runs the preamble and the program once for each input.
 
-    Answers those of the order with a `Z`, each `R` frame with a `D`, the closing `G` with a `G`. `shared`: the program, its header already run, if the process may be used again; else it ends after the first run.
+    Answers those of the order with a `Z`, each `R` frame with a `D`, the closing `G` with a `G`. `shared`: the
+    program, its header already run, if the process may be used again; else it ends after the first run.
     """
     for descriptor in _DESCRIPTORS:
         os.dup2(descriptor, _COPIES + descriptor)
@@ -127,9 +128,10 @@ def _text_streams() -> tuple[io.TextIOWrapper, io.TextIOWrapper, io.TextIOWrappe
 _READY: list[tuple[io.TextIOWrapper, io.TextIOWrapper, io.TextIOWrapper]] = []
 
 
-def keep_streams() -> None:
-    """Creates those of the first run: in the zygote, because a forked process copies each page that it writes to."""
+def prepare() -> None:
+    """Creates the streams of the first run, in the zygote, and leaves it as it is between two runs."""
     _READY[:] = [_text_streams()]
+    sys.modules["__main__"] = _EMPTY_MAIN
 
 
 _REPLACED = sys.stdin, sys.stdout, sys.stderr

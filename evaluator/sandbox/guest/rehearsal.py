@@ -34,7 +34,7 @@ class _EndedError(BaseException):
     """The process would have ended here."""
 
 
-def _end(_status: int) -> NoReturn:
+def _end(status: int) -> NoReturn:  # noqa: ARG001 - as `os._exit`
     raise _EndedError
 
 
@@ -45,7 +45,7 @@ def rehearse(
 
     All that is left of it is the code's file, in a folder that is emptied later.
     """
-    streams, main, leave = (sys.stdin, sys.stdout, sys.stderr), sys.modules["__main__"], os._exit
+    streams, leave = (sys.stdin, sys.stdout, sys.stderr), os._exit
     kept = [fcntl.fcntl(number, fcntl.F_DUPFD_CLOEXEC, _OURS + 1) for number in range(3)]
     os._exit = _end
     confinement = process.Confinement(filters, 0, [], namespaces=True, shared=True, cores=set(), counts_tasks=True)
@@ -62,9 +62,8 @@ def rehearse(
         os.dup2(descriptor, number)
     os.closerange(_OURS, kept[-1] + 1)
     sys.stdin, sys.stdout, sys.stderr = streams
-    sys.modules["__main__"] = main
     sys.modules.pop("solution", None)
-    programs.keep_streams()
+    programs.prepare()
 
 
 def _send(order: bytes) -> None:

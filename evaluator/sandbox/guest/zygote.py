@@ -166,5 +166,5 @@ def _prepare(
             del sys.modules[name]
     gc.collect()
     memory.fill()
-    memory.enlarge_code_pages()
+    memory.enlarge_pages()
     gc.freeze()

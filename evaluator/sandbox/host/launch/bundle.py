@@ -52,8 +52,8 @@ def bundle(
 ) -> bytes:
     """The input of `BOOT`: the modules, with that of `runner` last, and the settings of `zygote.main`.
 
-    `preload`: modules that are imported before these, and what these import. `suites`: with what test suites need. `own_python`: it goes to this process's own Python, which can run what this
-    one has compiled.
+    `preload`: modules that are imported before these, and what these import. `suites`: with what test suites need.
+    `own_python`: it goes to this process's own Python, which can run what this one has compiled.
     """
     ours = _compiled() if own_python else _sources()
     modules: list[tuple[str, str | CodeType]] = [each for each in ours if suites or each[0].startswith(_FOLDERS[0])]
