@@ -123,8 +123,8 @@ def _with_what_it_needs(block: Block, blocks: Sequence[Block]) -> list[Block]:
 
     Of several that define a name the last one before the block counts, else the first one after it.
     """
-    needed = names_of(_dedented(block)).free
-    if not needed or len(blocks) == 1:
+    needed = names_of(_dedented(block)).free if len(blocks) > 1 else ()
+    if not needed:
         return [block]
     others = [each for each in tried(blocks) if each is not block and not each.foreign]
     nearest = [each for each in others if each.line < block.line]
