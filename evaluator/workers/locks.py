@@ -28,7 +28,7 @@ MACHINE_WIDE: Final = "ROLLSCOPE_MACHINE_WIDE"
 _YES: Final = ("", "yes", "1", "true")
 _NO: Final = ("no", "0", "false")
 _FLOCK: Final = struct.Struct("hhqqi4x")  # struct flock
-_TURNSTILE, _ROOM = 0, 1
+_TURNSTILE, _ROOM, _BOTH = 0, 1, 2
 _QUEUE, _FIRST_SLOT = 0, 1
 _SHARE_S: Final = 0.05
 """How long a worker keeps its slot for completions that follow each other."""
@@ -63,13 +63,11 @@ class Gate:
         door = self._door()
         try:
             with stage("queue"):
-                door.lock(_TURNSTILE, fcntl.F_RDLCK)
-                door.lock(_ROOM, fcntl.F_RDLCK)
+                door.lock(_TURNSTILE, fcntl.F_RDLCK, _BOTH)
                 door.unlock(_TURNSTILE)
             yield
         finally:
-            door.unlock(_TURNSTILE)  # if Ctrl-C came in between
-            door.unlock(_ROOM)
+            door.unlock(_TURNSTILE, _BOTH)  # also the turnstile, if Ctrl-C came in between
 
     @contextmanager
     def alone(self) -> Iterator[None]:
@@ -104,9 +102,9 @@ class _Bytes:
         with contextlib.suppress(OSError, AttributeError):
             os.close(self._descriptor)
 
-    def lock(self, byte: int, how: int = fcntl.F_WRLCK) -> None:
-        """Waits for it."""
-        fcntl.fcntl(self._descriptor, fcntl.F_OFD_SETLKW, _flock(byte, how))
+    def lock(self, byte: int, how: int = fcntl.F_WRLCK, count: int = 1) -> None:
+        """Waits until it can have all of them at once."""
+        fcntl.fcntl(self._descriptor, fcntl.F_OFD_SETLKW, _flock(byte, how, count))
 
     def lock_if_free(self, byte: int) -> bool:
         try:

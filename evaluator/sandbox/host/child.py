@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _socket
 import contextlib
 import os
 import signal
@@ -67,18 +68,21 @@ class Child:
         """The other end of its connection to another process, to be passed to that one; closed with this."""
         self.own_files: int | None = None
         """A descriptor of its /tmp, if it shares that with another process; closed with this."""
-        self._files = tuple(MemoryFile() for _ in range(5))
-        self._stdin, self._stdout, self._stderr, self._stack, self._answers = self._files
-        ours, theirs = socket.socketpair()
-        # The kernel sends the process's number with its first frame.
-        ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+        self._files: list[MemoryFile] = []
+        ours, theirs = _socket.socketpair()
         self.connection = Connection(ours)
         try:
-            with theirs:
-                forker.fork([theirs.fileno(), *self.descriptors, *([peer.fileno()] if peer is not None else ())])
+            for _ in range(5):
+                self._files.append(MemoryFile())
+            self._stdin, self._stdout, self._stderr, self._stack, self._answers = self._files
+            # The kernel sends the process's number with its first frame.
+            ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+            forker.fork([theirs.fileno(), *self.descriptors, *([peer.fileno()] if peer is not None else ())])
         except BaseException:
             self.close()
             raise
+        finally:
+            theirs.close()
 
     @classmethod
     def started(cls, forker: Forker, stdin: bytes = b"", peer: socket.socket | None = None) -> Self:
@@ -104,9 +108,9 @@ class Child:
             self._stdin.replace(stdin)
 
     @property
-    def descriptors(self) -> tuple[int, ...]:
+    def descriptors(self) -> list[int]:
         """Our descriptors of all files that it got from us."""
-        return tuple(file.descriptor for file in self._files)
+        return [file.descriptor for file in self._files]
 
     def printed(self, most: int) -> tuple[Stream, Stream]:
         """stdout and stderr, up to `most` bytes of each."""
@@ -185,5 +189,5 @@ class Child:
             self.own_files = None
         if self._listens and self.refusals is not None:
             self.refusals.close()
-        for file in self._files:
-            file.close()
+        while self._files:
+            self._files.pop().close()

@@ -6,7 +6,7 @@ import os
 import re
 import signal
 from enum import Enum
-from typing import Literal
+from typing import Final, Literal
 
 import msgspec
 
@@ -47,6 +47,9 @@ class Stream(msgspec.Struct, frozen=True):
         return self.data.decode("utf-8", "backslashreplace")
 
 
+NOTHING: Final = Stream()
+
+
 class Outcome(msgspec.Struct, kw_only=True):
     """One run: times in seconds, memory in MiB, and what it left. `value` is set for an ANSWERED call."""
 
@@ -62,8 +65,8 @@ class Outcome(msgspec.Struct, kw_only=True):
     """For TIME, REJECTED, DIED and FAULT: what was observed."""
     doubt: Doubt = ""
     """For TIME, why the program may not be slow: it got no CPU (starved), or that is not counted (unknown)."""
-    stdout: Stream = msgspec.field(default_factory=Stream)
-    stderr: Stream = msgspec.field(default_factory=Stream)
+    stdout: Stream = NOTHING
+    stderr: Stream = NOTHING
     wall_s: float = 0.0
     cpu_s: float = 0.0
     memory_mb: float = 0.0
@@ -75,8 +78,7 @@ class MemoryFile:
     """An unnamed file that the parent writes and reads, also after the program's end."""
 
     def __init__(self) -> None:
-        self._file = os.fdopen(os.memfd_create("stream", os.MFD_CLOEXEC), "r+b", buffering=0)
-        self.descriptor = self._file.fileno()
+        self.descriptor = os.memfd_create("stream", os.MFD_CLOEXEC)
 
     def replace(self, content: bytes) -> None:
         os.ftruncate(self.descriptor, 0)
@@ -89,11 +91,11 @@ class MemoryFile:
         """The first `most` bytes, and the size."""
         size = os.fstat(self.descriptor).st_size
         if not size:
-            return Stream()
+            return NOTHING
         return Stream(os.pread(self.descriptor, min(size, most), 0), size)
 
     def close(self) -> None:
-        self._file.close()
+        os.close(self.descriptor)
 
 
 REPORT_CAP = 256 * 1024

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import _socket
 import select
 import socket
 import struct
 import time
+from array import array
 from collections.abc import Iterable, Sequence
 from typing import Protocol
 
@@ -17,6 +19,8 @@ _DESCRIPTOR = struct.Struct("i")
 _LEAST = 5
 """Bytes of the shortest frame."""
 _SHORT, _CHUNK = 1 << 12, 1 << 16
+_AT_ONCE = socket.MSG_DONTWAIT
+"""For each call: it would take a call more for each socket to say it once."""
 
 
 class BrokenFrameError(Exception):
@@ -63,8 +67,7 @@ class _Deadline:
 class Connection:
     """One side of a socket pair. Reads raise `EOFError` if the other side is closed."""
 
-    def __init__(self, connection: socket.socket) -> None:
-        connection.setblocking(False)
+    def __init__(self, connection: _socket.socket) -> None:
         self._socket = connection
         self._poll = select.poll()
         self._poll.register(connection, select.POLLIN)
@@ -84,14 +87,19 @@ class Connection:
         data = memoryview(b"".join(_HEADER.pack(len(payload) + 1) + kind + payload for kind, payload in frames))
         while data:
             try:
-                data = data[self._socket.send(data) :]
+                data = data[self._socket.send(data, _AT_ONCE) :]
             except BlockingIOError:
-                self._wait(watch or _Deadline(time.monotonic() + 10), select.POLLOUT)
+                self._poll.modify(self._socket, select.POLLOUT)
+                try:
+                    self._wait(watch or _Deadline(time.monotonic() + 10))
+                finally:
+                    self._poll.modify(self._socket, select.POLLIN)
             except (BrokenPipeError, ConnectionResetError):
                 return
 
     def send_descriptors(self, message: bytes, descriptors: Sequence[int]) -> None:
-        socket.send_fds(self._socket, [message], list(descriptors))
+        passed = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array("i", descriptors))] if descriptors else []
+        self._socket.sendmsg([message], passed, _AT_ONCE)
 
     def receive(self, watch: Watch | float, most: int) -> tuple[bytes, bytes]:
         """Kind and payload of the next frame, at most `most` bytes.
@@ -139,10 +147,10 @@ class Connection:
         room = socket.CMSG_SPACE(_CREDENTIALS.size) + socket.CMSG_SPACE(_DESCRIPTOR.size)
         while True:
             try:
-                data, attached, _flags, _address = self._socket.recvmsg(5, room, socket.MSG_CMSG_CLOEXEC)
+                data, attached, _flags, _address = self._socket.recvmsg(5, room, socket.MSG_CMSG_CLOEXEC | _AT_ONCE)
                 return data, next((content for _, kind, content in attached if kind == what), b"")
             except BlockingIOError:
-                self._wait(watch, select.POLLIN)
+                self._wait(watch)
 
     def attend(self, refusals: Requests) -> None:
         """Answers these, too, while waiting for the other side."""
@@ -158,12 +166,12 @@ class Connection:
         watch = _Deadline(deadline)
         while not self._buffer:
             try:
-                return bool(self._socket.recv(1, socket.MSG_PEEK))
+                return bool(self._socket.recv(1, socket.MSG_PEEK | _AT_ONCE))
             except ConnectionResetError:
                 return False
             except BlockingIOError:
                 try:
-                    self._wait(watch, select.POLLIN)
+                    self._wait(watch)
                 except SilenceError:
                     return False
         return True
@@ -175,9 +183,9 @@ class Connection:
         """Reads until at least so many bytes are buffered: an answer rarely arrives at once."""
         buffer = self._buffer
         while len(buffer) < size:
-            self._wait(watch, select.POLLIN)  # a side that sends byte by byte is late, too
+            self._wait(watch)  # a side that sends byte by byte is late, too
             try:
-                data = self._socket.recv(_SHORT if size <= _SHORT else _CHUNK)
+                data = self._socket.recv(_SHORT if size <= _SHORT else _CHUNK, _AT_ONCE)
             except BlockingIOError:
                 continue
             except ConnectionResetError:
@@ -188,8 +196,7 @@ class Connection:
                 raise EOFError
             buffer += data
 
-    def _wait(self, watch: Watch, event: int) -> None:
-        self._poll.modify(self._socket, event)
+    def _wait(self, watch: Watch) -> None:
         ready = self._poll.poll(watch.patience_ms())
         if not ready:
             watch.look()
