@@ -25,7 +25,7 @@ class Bench:
     options: Options = field(default_factory=Options)
     alone: Callable[[], AbstractContextManager[object]] = nullcontext
     """A context in which no other worker of this process runs a completion."""
-    all_or_nothing: bool = False
+    all_or_nothing: bool = True
     """Whether the first failure of a test case decides the reward."""
 
 
@@ -128,17 +128,17 @@ def result_of(index: int, outcome: Outcome) -> CaseResult:
     """With the verdict `passed` if the run came to its end: the answer is judged later."""
     result = CaseResult(
         index=index,
-        verdict=_VERDICTS.get(outcome.status, Verdict.PASSED),
+        verdict=Verdict.PASSED if outcome.status is Status.ANSWERED else _VERDICTS[outcome.status],
         wall_s=outcome.wall_s,
         cpu_s=outcome.cpu_s,
         memory_mb=outcome.memory_mb,
-        stdout=excerpt(outcome.stdout.text(), _SHOWN_STREAM),
-        stdout_bytes=outcome.stdout.size,
-        stderr=excerpt(outcome.stderr.text(), _SHOWN_STREAM),
-        stderr_bytes=outcome.stderr.size,
         error_message=outcome.message or None,
         traceback=outcome.failure,
     )
+    if outcome.stdout.size:
+        result.stdout, result.stdout_bytes = excerpt(outcome.stdout.text(), _SHOWN_STREAM), outcome.stdout.size
+    if outcome.stderr.size:
+        result.stderr, result.stderr_bytes = excerpt(outcome.stderr.text(), _SHOWN_STREAM), outcome.stderr.size
     if outcome.failure is not None and outcome.failure.type:
         result.error_type, result.error_message = outcome.failure.type, outcome.message or outcome.failure.message
     return result

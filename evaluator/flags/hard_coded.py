@@ -122,7 +122,7 @@ class Answers:
         squeezed = squeezed.replace('"', "'")
         seen = 0
         for wanted in self._wanted:
-            seen += all(piece in squeezed for piece in wanted.signs)
+            seen += all(map(squeezed.__contains__, wanted.signs))
             if seen == _FEWEST:
                 return True
         return False

@@ -14,7 +14,7 @@ from typing import Protocol
 from evaluator.sandbox.host.answers import AnswerReader, Together, first_few
 from evaluator.sandbox.host.child import Child
 from evaluator.sandbox.host.limits.watch import LimitExceeded, LimitWatch, counted_s, mark_exceeded, mark_killed
-from evaluator.sandbox.host.outcomes import Outcome, Status, stack_of
+from evaluator.sandbox.host.outcomes import Outcome, Right, Status, stack_of
 from evaluator.sandbox.host.processes import Processes
 from evaluator.sandbox.host.program import ProgramSetup
 from evaluator.sandbox.host.wire import CONNECTION_ERRORS, BrokenFrameError, SilenceError
@@ -99,19 +99,18 @@ class Execution:
         self._processes.end()
 
     def run_ahead(
-        self, payloads: Sequence[bytes], *, wall_s: float, right: Sequence[bytes | None] | None = None
+        self, payloads: Sequence[bytes], *, wall_s: float, right: Sequence[Right] | None = None
     ) -> list[Outcome]:
         """Runs the first inputs together: their outcomes. `run` is for the others, and there may be none here.
 
-        `payloads`: all inputs, which are like that of `run`. `right`: for each call the right answer, as
-        `values.encoded_answer` writes it, so that it need not be read; None if there are several.
+        `payloads`: all inputs, which are like that of `run`. `right`: for each of them.
         """
         given, processes = first_few(payloads), self._processes
         if not given or not processes.can_run_ahead:
             return []
         with processes.faults():
             child = processes.take()
-            together = Together(child, processes, self._reader, wall_s, right or [None] * len(given))
+            together = Together(child, processes, self._reader, wall_s, right or [{}] * len(given))
             outcomes = together.outcomes(given)
             used_s = together.watch.wall_s()
             self._used_s += used_s if outcomes else 0.0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import signal
+from collections.abc import Mapping
 from enum import Enum
 from typing import Final, Literal
 
@@ -49,14 +50,18 @@ class Stream(msgspec.Struct, frozen=True):
 
 NOTHING: Final = Stream()
 
+Right = Mapping[bytes, str]
+"""Answers to one input that need not be read to know that they are right: the texts of a call's answer, as
+`values.encoded_answer` writes them, or what a program may write to stdout; each with what `Outcome.right` is then."""
+
 
 class Outcome(msgspec.Struct, kw_only=True):
     """One run: times in seconds, memory in MiB, and what it left. `value` is set for an ANSWERED call."""
 
     status: Status
     value: object = None
-    right: bool = False
-    """Whether a call returned exactly the value given to `run_ahead`; `value` is not set then."""
+    right: str | None = None
+    """What `Right` has for the answer, if that is one of its; `value` is not set then."""
     exit_status: int | None = None
     """Negative: the signal that ended it."""
     failure: Traceback | None = None
