@@ -24,6 +24,7 @@ from evaluator.cases import (
     explain_carriage_returns,
     explain_undefined,
     not_run,
+    passed,
     reject_if_tampered,
     result_of,
     run_cases,
@@ -213,6 +214,8 @@ def _grade_cases(
                 notes.extend(outcome.notes)
             if plan.by_value and outcome.exit_status is not None:
                 notes.extend(early_exit(planned.case.index, outcome, notes))
+            if outcome.right is not None and outcome.status is Status.ANSWERED and not outcome.exit_status:
+                return passed(planned.case.index, outcome, planned.shown)
             return _case_result(task, plan, planned, outcome)
 
         results = run_cases(plan.test_cases, run, execution, limits.total_s, bench)
@@ -233,10 +236,9 @@ def _case_result(task: Task, plan: CasePlan, planned: PlannedCase, outcome: Outc
             result.error_message = f"exit status {outcome.exit_status}"
         elif result.difference is not None:
             result.verdict = Verdict.WRONG_ANSWER
-    passed = result.verdict is Verdict.PASSED
-    result.expected = planned.shown if passed else excerpt(planned.case.expected, SHOWN_WHEN_WRONG)
-    room = SHOWN_WHEN_RIGHT if passed else SHOWN_WHEN_WRONG
-    if outcome.right is not None and (passed or plan.by_value):
+    room = SHOWN_WHEN_RIGHT if result.verdict is Verdict.PASSED else SHOWN_WHEN_WRONG
+    result.expected = excerpt(planned.case.expected, room)
+    if outcome.right is not None and plan.by_value:
         result.actual = outcome.right
     elif not plan.by_value:
         result.actual = excerpt(outcome.stdout.text(), room)

@@ -78,10 +78,10 @@ class Execution:
     They raise `FaultError`. Once the program could not be loaded, every run has that outcome.
     """
 
-    def __init__(self, setup: ProgramSetup, zygotes: Callable[[bool], Zygote]) -> None:
-        """`zygotes`: see `Processes`. Raises `SandboxUnavailable`, `FaultError`."""
+    def __init__(self, setup: ProgramSetup, zygote: Zygote) -> None:
+        """`zygote`: see `Processes`."""
         self._setup = setup
-        self._processes = Processes(setup, zygotes)
+        self._processes = Processes(setup, zygote)
         self._reader = AnswerReader(self._processes)
         self._not_loaded: Outcome | None = None
         self._used_s = 0.0

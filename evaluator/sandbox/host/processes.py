@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import marshal
 import socket
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from evaluator.sandbox.host.child import Child
 from evaluator.sandbox.host.limits.watch import LimitExceeded, LimitWatch, mark_killed
@@ -21,11 +21,11 @@ _READY_S = 10.0
 class Processes:
     """Has one process at a time, `child`."""
 
-    def __init__(self, setup: ProgramSetup, zygotes: Callable[[bool], Zygote]) -> None:
-        """`zygotes`: the zygote with shared namespaces or, for False, with new ones for each process."""
+    def __init__(self, setup: ProgramSetup, zygote: Zygote) -> None:
+        """`zygote`: with shared namespaces, or with new ones for each process, as the setup says."""
         self.setup = setup
         self.child: Child | None = None
-        self.zygote = zygotes(setup.shared)
+        self.zygote = zygote
         self.zygote.limit_memory(setup.limits.memory_mb)
 
     @property

@@ -16,6 +16,7 @@ from evaluator.sandbox.guest import channel
 _HEADER = struct.Struct("!I")
 _CREDENTIALS = struct.Struct("iII")
 _DESCRIPTOR = struct.Struct("i")
+_ROOM = socket.CMSG_SPACE(_CREDENTIALS.size) + socket.CMSG_SPACE(_DESCRIPTOR.size)
 _LEAST = 5
 """Bytes of the shortest frame."""
 _SHORT, _CHUNK = 1 << 12, 1 << 16
@@ -84,7 +85,7 @@ class Connection:
 
     def send_all(self, frames: Iterable[tuple[bytes, bytes]], watch: Watch | None = None) -> None:
         """Sends several frames at once, as `send` does."""
-        data = memoryview(b"".join(_HEADER.pack(len(payload) + 1) + kind + payload for kind, payload in frames))
+        data = memoryview(b"".join([_HEADER.pack(len(payload) + 1) + kind + payload for kind, payload in frames]))
         while data:
             try:
                 data = data[self._socket.send(data, _AT_ONCE) :]
@@ -144,11 +145,10 @@ class Connection:
 
     def _receive_attached(self, watch: Watch, what: int) -> tuple[bytes, bytes]:
         """An empty frame, and what the kernel sends with it, if it does."""
-        room = socket.CMSG_SPACE(_CREDENTIALS.size) + socket.CMSG_SPACE(_DESCRIPTOR.size)
         while True:
             try:
-                data, attached, _flags, _address = self._socket.recvmsg(5, room, socket.MSG_CMSG_CLOEXEC | _AT_ONCE)
-                return data, next((content for _, kind, content in attached if kind == what), b"")
+                data, attached, _flags, _address = self._socket.recvmsg(5, _ROOM, socket.MSG_CMSG_CLOEXEC | _AT_ONCE)
+                return data, b"".join([content for _, kind, content in attached if kind == what][:1])
             except BlockingIOError:
                 self._wait(watch)
 

@@ -52,7 +52,7 @@ def may_try(source: str) -> bool:
         return True
     if "__" in source and not _HARMLESS.issuperset(_SPECIAL.findall(source)):
         return True
-    return "import" in source and any("import" in line and _MODULES.search(line) for line in source.splitlines())
+    return any(_MODULES.search(line) for line in source.splitlines() if "import" in line)
 
 
 @cache
