@@ -126,8 +126,7 @@ def _grade_by_answers(task: Task, plan: CasePlan, code: str, result: Grade, benc
     """Sets the cases, or returns why the task can't be graded."""
     notes: list[Flag] = []
     cases = _grade_cases(task, code, plan, result.limits, bench, notes)
-    with stage("run"):
-        fault = _fault_of_preamble(task, plan, cases, result.limits, bench)
+    fault = _fault_of_preamble(task, plan, cases, result.limits, bench)
     if fault is None:
         result.cases = tuple(cases)
         if plan.of_two_readings:
@@ -140,7 +139,7 @@ def _wrapped_output(plan: CasePlan, cases: list[CaseResult]) -> Iterator[Flag]:
     """A note where both readings of a wrapped output pass."""
     passed = {case.index for case in cases if case.verdict is Verdict.PASSED}
     for case in plan.of_two_readings:
-        if case.index in passed:
+        if case.also is not None and case.index in passed:
             both = f"both {case.expected[:40]} and {case.also[:40]} pass"
             yield Flag("wrapped_output", f"{both}: nothing says which is meant")
             return
@@ -178,7 +177,8 @@ def _fault_of_preamble(task: Task, plan: CasePlan, cases: list[CaseResult], limi
     if has_answer or cases[failing].error_line is not None:
         return None  # the completion ran, so the preamble had run before
     entry_point = task.entry_point if plan.by_value else None
-    return _why_it_fails(task.preamble, entry_point, plan.cases[failing].payload, limits, bench)
+    with stage("run"):
+        return _why_it_fails(task.preamble, entry_point, plan.cases[failing].payload, limits, bench)
 
 
 def _reward(result: Grade, task: Task, reward: Reward) -> float | None:

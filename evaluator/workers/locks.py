@@ -13,7 +13,7 @@ import struct
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -58,16 +58,8 @@ class Gate:
         with contextlib.suppress(OSError):
             os.close(self.descriptor)
 
-    @contextmanager
-    def shared(self) -> Iterator[None]:
-        door = self._door()
-        try:
-            with stage("queue"):
-                door.lock(_TURNSTILE, fcntl.F_RDLCK, _BOTH)
-                door.unlock(_TURNSTILE)
-            yield
-        finally:
-            door.unlock(_TURNSTILE, _BOTH)  # also the turnstile, if Ctrl-C came in between
+    def shared(self) -> AbstractContextManager[None]:
+        return _Inside(self._door())
 
     @contextmanager
     def alone(self) -> Iterator[None]:
@@ -90,6 +82,25 @@ class Gate:
         if door is None:
             door = self._opened.door = _Bytes(f"/proc/self/fd/{self.descriptor}")
         return door
+
+
+class _Inside(AbstractContextManager[None]):
+    """Among others; for `Gate.shared`."""
+
+    def __init__(self, door: _Bytes) -> None:
+        self._door = door
+
+    def __enter__(self) -> None:
+        try:
+            with stage("queue"):
+                self._door.lock(_TURNSTILE, fcntl.F_RDLCK, _BOTH)
+                self._door.unlock(_TURNSTILE)
+        except BaseException:  # Ctrl-C
+            self.__exit__()
+            raise
+
+    def __exit__(self, *raised: object) -> None:
+        self._door.unlock(_TURNSTILE, _BOTH)
 
 
 class _Bytes:

@@ -108,7 +108,7 @@ class Execution:
         given, processes = first_few(payloads), self._processes
         if not given or not processes.can_run_ahead:
             return []
-        with processes.faults():
+        try:
             child = processes.take()
             together = Together(child, processes, self._reader, wall_s, right or [{}] * len(given))
             outcomes = together.outcomes(given)
@@ -119,6 +119,8 @@ class Execution:
                 processes.release()
             elif len(outcomes) != len(given) or len(outcomes) == len(payloads) or outcomes[-1].status is Status.TIME:
                 processes.end()  # it has seen inputs whose time has not begun, or there are no more
+        except CONNECTION_ERRORS as error:  # none of which is the completion's doing here
+            raise processes.fault(error) from error
         return outcomes
 
     def run(self, payload: bytes, *, wall_s: float) -> Outcome:
@@ -144,8 +146,10 @@ class Execution:
         """A new process, which has run nothing, in place of the present one; or how the program can't be loaded."""
         if self._not_loaded is None:
             self._processes.end()
-        with self._processes.faults():
+        try:
             return self._ready(b"", wall_s)
+        except CONNECTION_ERRORS as error:
+            raise self._processes.fault(error) from error
 
     @property
     def left_s(self) -> float:
@@ -192,8 +196,10 @@ class Execution:
         child = self._processes.child
         if child is None or self._not_loaded is not None:
             return ""
-        with self._processes.faults():
+        try:
             said = self._closing(child)
+        except CONNECTION_ERRORS as error:
+            raise self._processes.fault(error) from error
         self._processes.end()
         return said
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import signal
 from collections.abc import Mapping
@@ -77,30 +76,6 @@ class Outcome(msgspec.Struct, kw_only=True):
     memory_mb: float = 0.0
     notes: tuple[Flag, ...] = ()
     """What else was observed, with the evidence."""
-
-
-class MemoryFile:
-    """An unnamed file that the parent writes and reads, also after the program's end."""
-
-    def __init__(self) -> None:
-        self.descriptor = os.memfd_create("stream", os.MFD_CLOEXEC)
-
-    def replace(self, content: bytes) -> None:
-        os.ftruncate(self.descriptor, 0)
-        view = memoryview(content)
-        offset = 0
-        while offset < len(view):
-            offset += os.pwrite(self.descriptor, view[offset:], offset)
-
-    def read(self, most: int) -> Stream:
-        """The first `most` bytes, and the size."""
-        size = os.fstat(self.descriptor).st_size
-        if not size:
-            return NOTHING
-        return Stream(os.pread(self.descriptor, min(size, most), 0), size)
-
-    def close(self) -> None:
-        os.close(self.descriptor)
 
 
 REPORT_CAP = 256 * 1024

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import marshal
 import socket
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from evaluator.sandbox.host.child import Child
 from evaluator.sandbox.host.limits.watch import LimitExceeded, LimitWatch, mark_killed
@@ -134,11 +133,3 @@ class Processes:
         """Ends the zygote, whose state is unknown."""
         self.zygote.kill()
         return FaultError(f"the sandbox's process does not answer: {error!r}")
-
-    @contextlib.contextmanager
-    def faults(self) -> Iterator[None]:
-        """Raises `FaultError` for what a connection raises: none of it is the completion's doing here."""
-        try:
-            yield
-        except CONNECTION_ERRORS as error:
-            raise self.fault(error) from error

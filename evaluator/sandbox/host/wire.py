@@ -20,8 +20,10 @@ _ROOM = socket.CMSG_SPACE(_CREDENTIALS.size) + socket.CMSG_SPACE(_DESCRIPTOR.siz
 _LEAST = 5
 """Bytes of the shortest frame."""
 _SHORT, _CHUNK = 1 << 12, 1 << 16
-_AT_ONCE = socket.MSG_DONTWAIT
+_AT_ONCE = int(socket.MSG_DONTWAIT)
 """For each call: it would take a call more for each socket to say it once."""
+_WITH_DESCRIPTOR = int(socket.MSG_DONTWAIT | socket.MSG_CMSG_CLOEXEC)
+_PEEK = int(socket.MSG_DONTWAIT | socket.MSG_PEEK)
 
 
 class BrokenFrameError(Exception):
@@ -72,7 +74,7 @@ class Connection:
         self._socket = connection
         self._poll = select.poll()
         self._poll.register(connection, select.POLLIN)
-        self._buffer = bytearray()
+        self._buffer = b""
         """Bytes read beyond the frames that were returned. No descriptor follows a frame."""
         self._refusals: Requests | None = None
 
@@ -108,18 +110,17 @@ class Connection:
         Raises `EOFError`, `BrokenFrameError`, `SilenceError` (`watch` a deadline), or what `watch` raises.
         """
         patience = _Deadline(watch) if isinstance(watch, float) else watch
-        buffer = self._buffer
-        if len(buffer) < _HEADER.size:
-            self._fill(_HEADER.size, patience)
-        (size,) = _HEADER.unpack_from(buffer)
+        data = self._buffer
+        if len(data) < _HEADER.size:
+            data = self._filled(_HEADER.size, patience)
+        (size,) = _HEADER.unpack_from(data)
         if not 0 < size <= most + 1:
             raise BrokenFrameError(f"a frame of {size} bytes, over the limit of {most + 1}")
         end = _HEADER.size + size
-        if len(buffer) < end:
-            self._fill(end, patience)
-        kind, payload = bytes(buffer[_HEADER.size : _LEAST]), bytes(memoryview(buffer)[_LEAST:end])
-        del buffer[:end]
-        return kind, payload
+        if len(data) < end:
+            data = self._filled(end, patience)
+        self._buffer = data[end:]
+        return data[_HEADER.size : _LEAST], data[_LEAST:end]
 
     def receive_hello(self, deadline: float) -> int:
         """Receives the first frame, `H`; returns its sender's process number, which the kernel supplies.
@@ -147,7 +148,7 @@ class Connection:
         """An empty frame, and what the kernel sends with it, if it does."""
         while True:
             try:
-                data, attached, _flags, _address = self._socket.recvmsg(5, _ROOM, socket.MSG_CMSG_CLOEXEC | _AT_ONCE)
+                data, attached, _flags, _address = self._socket.recvmsg(5, _ROOM, _WITH_DESCRIPTOR)
                 return data, b"".join([content for _, kind, content in attached if kind == what][:1])
             except BlockingIOError:
                 self._wait(watch)
@@ -166,7 +167,7 @@ class Connection:
         watch = _Deadline(deadline)
         while not self._buffer:
             try:
-                return bool(self._socket.recv(1, socket.MSG_PEEK | _AT_ONCE))
+                return bool(self._socket.recv(1, _PEEK))
             except ConnectionResetError:
                 return False
             except BlockingIOError:
@@ -179,22 +180,26 @@ class Connection:
     def close(self) -> None:
         self._socket.close()
 
-    def _fill(self, size: int, watch: Watch) -> None:
-        """Reads until at least so many bytes are buffered: an answer rarely arrives at once."""
-        buffer = self._buffer
-        while len(buffer) < size:
-            self._wait(watch)  # a side that sends byte by byte is late, too
-            try:
-                data = self._socket.recv(_SHORT if size <= _SHORT else _CHUNK, _AT_ONCE)
-            except BlockingIOError:
-                continue
-            except ConnectionResetError:
-                data = b""
-            if not data:
-                if buffer:
-                    raise BrokenFrameError("a truncated frame")
-                raise EOFError
-            buffer += data
+    def _filled(self, size: int, watch: Watch) -> bytes:
+        """The buffer, when it has at least so many bytes: an answer rarely arrives at once."""
+        parts = bytearray(self._buffer)
+        try:
+            while len(parts) < size:
+                self._wait(watch)  # a side that sends byte by byte is late, too
+                try:
+                    data = self._socket.recv(_SHORT if size <= _SHORT else _CHUNK, _AT_ONCE)
+                except BlockingIOError:
+                    continue
+                except ConnectionResetError:
+                    data = b""
+                if not data:
+                    if parts:
+                        raise BrokenFrameError("a truncated frame")
+                    raise EOFError
+                parts += data
+        finally:
+            self._buffer = bytes(parts)
+        return self._buffer
 
     def _wait(self, watch: Watch) -> None:
         ready = self._poll.poll(watch.patience_ms())
