@@ -12,7 +12,7 @@ import msgspec
 from evaluator.checkers import shortened
 from evaluator.model import CaseResult, Flag, Limits, Mode, Task, TestCase, Verdict
 from evaluator.options import Options
-from evaluator.sandbox import Execution, Outcome, Sandbox, Status, UndecidedError
+from evaluator.sandbox import Execution, Outcome, Sandbox, Status, Stream, UndecidedError
 from evaluator.tasks import import_headers
 from evaluator.tasks.given_tests import CARRIAGE_RETURNS
 
@@ -25,7 +25,7 @@ class Bench:
     options: Options = field(default_factory=Options)
     alone: Callable[[], AbstractContextManager[object]] = nullcontext
     """A context in which no other worker of this process runs a completion."""
-    all_or_nothing: bool = False
+    all_or_nothing: bool = True
     """Whether the first failure of a test case decides the reward."""
 
 
@@ -124,17 +124,40 @@ _VERDICTS = {
 }
 
 
+def passed(index: int, outcome: Outcome, expected: str) -> CaseResult:
+    """As `result_of`, of an answer that is right for sure. `expected`: as it is shown."""
+    stdout, stderr = outcome.stdout, outcome.stderr
+    return CaseResult(
+        index=index,
+        verdict=Verdict.PASSED,
+        expected=expected,
+        actual=outcome.right,
+        wall_s=outcome.wall_s,
+        cpu_s=outcome.cpu_s,
+        memory_mb=outcome.memory_mb,
+        stdout=_shown(stdout),
+        stdout_bytes=stdout.size,
+        stderr=_shown(stderr),
+        stderr_bytes=stderr.size,
+        exit_code=outcome.exit_status,
+    )
+
+
+def _shown(stream: Stream) -> str:
+    return excerpt(stream.text(), _SHOWN_STREAM) if stream.size else ""
+
+
 def result_of(index: int, outcome: Outcome) -> CaseResult:
     """With the verdict `passed` if the run came to its end: the answer is judged later."""
     result = CaseResult(
         index=index,
-        verdict=_VERDICTS.get(outcome.status, Verdict.PASSED),
+        verdict=Verdict.PASSED if outcome.status is Status.ANSWERED else _VERDICTS[outcome.status],
         wall_s=outcome.wall_s,
         cpu_s=outcome.cpu_s,
         memory_mb=outcome.memory_mb,
-        stdout=excerpt(outcome.stdout.text(), _SHOWN_STREAM),
+        stdout=_shown(outcome.stdout),
         stdout_bytes=outcome.stdout.size,
-        stderr=excerpt(outcome.stderr.text(), _SHOWN_STREAM),
+        stderr=_shown(outcome.stderr),
         stderr_bytes=outcome.stderr.size,
         error_message=outcome.message or None,
         traceback=outcome.failure,

@@ -57,10 +57,13 @@ def measuring() -> Spent | None:
     return _measuring.get()
 
 
+_UNMEASURED: Final = nullcontext()
+
+
 def stage(name: Stage) -> AbstractContextManager[None]:
     """A context whose time counts for this stage, if it is measured."""
     spent = _measuring.get()
-    return nullcontext() if spent is None else _Watch(spent, name)
+    return _UNMEASURED if spent is None else _Watch(spent, name)
 
 
 class _Watch(AbstractContextManager[None]):

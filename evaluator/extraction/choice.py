@@ -81,8 +81,10 @@ _COMPLETE = 3
 def program(blocks: Sequence[Block]) -> Extraction:
     """The last block that reads input and prints, with others that it needs; else one that does a part of this.
 
-    A block that needs one that is a program by itself shows how that is used.
+    A block that needs one that is a program by itself shows how that is used. An only block is not even parsed.
     """
+    if len(blocks) == 1:
+        return _joined(blocks, blocks)
     ours = [block for block in blocks if block.python] or [block for block in blocks if not block.foreign]
     found: list[tuple[int, list[Block]]] = []
     for block in tried(ours):
@@ -123,8 +125,8 @@ def _with_what_it_needs(block: Block, blocks: Sequence[Block]) -> list[Block]:
 
     Of several that define a name the last one before the block counts, else the first one after it.
     """
-    needed = names_of(_dedented(block)).free
-    if not needed or len(blocks) == 1:
+    needed = names_of(_dedented(block)).free if len(blocks) > 1 else ()
+    if not needed:
         return [block]
     others = [each for each in tried(blocks) if each is not block and not each.foreign]
     nearest = [each for each in others if each.line < block.line]
@@ -141,7 +143,7 @@ def _with_what_it_needs(block: Block, blocks: Sequence[Block]) -> list[Block]:
     return sorted(members, key=lambda each: each.line)
 
 
-def _joined(members: Sequence[Block], blocks: Sequence[Block], why: str) -> Extraction:
+def _joined(members: Sequence[Block], blocks: Sequence[Block], why: str = "") -> Extraction:
     """Blank lines stand for the text between the blocks, so that every line keeps its distance to the first."""
     first = members[0].line
     code = ""
@@ -149,7 +151,8 @@ def _joined(members: Sequence[Block], blocks: Sequence[Block], why: str) -> Extr
         lines_before = member.line - first
         code += "\n" * max(lines_before - code.count("\n"), 1 if code and not code.endswith("\n") else 0)
         code += _dedented(member)
-    return Extraction(code, Kind.CHAT, first - 1, extracted_from=f"{_called(members, blocks)}: {why}")
+    which = _called(members, blocks)
+    return Extraction(code, Kind.CHAT, first - 1, extracted_from=f"{which}: {why}" if why else which)
 
 
 def _dedented(block: Block) -> str:

@@ -56,7 +56,8 @@ from evaluator.syntax import MAX_PARSED
 
 WHOLE = "the whole completion"
 _RETURN = re.compile(r"^return\b", re.MULTILINE)
-_QUOTED_FENCE = re.compile(r"^ {0,3}> ?(?:```|~~~)", re.MULTILINE)
+_AFTER_SIGN = re.compile(r"> ?(?:```|~~~)")
+_QUOTED_FENCE = re.compile(rf"^ {{0,3}}{_AFTER_SIGN.pattern}", re.MULTILINE)
 
 
 def extract(completion: str, *, task: Task, kind: Kind | None, unfinished_thinking: bool = False) -> Extraction:
@@ -203,7 +204,7 @@ def _from_blocks(blocks: Sequence[Block], task: Task) -> Extraction:
 def _blocks(region: Region) -> list[Block]:
     """The fenced blocks; before them, the text that a lone closing fence ends, if it is code."""
     text = unfenced.without_lone_tag(region.text)
-    if _QUOTED_FENCE.search(text):
+    if _AFTER_SIGN.search(text) and _QUOTED_FENCE.search(text):
         text = unfenced.unquoted(text)
     leading = before_bare_fence(text)
     blocks = fenced_blocks(text, region.line)

@@ -56,20 +56,38 @@ class Example(NamedTuple):
 
 
 class _Wanted(NamedTuple):
-    """A test case as code would contain it."""
+    """A test case as code would contain it: what is needed to see that it does not."""
 
-    test: int
-    given: frozenset[str]
-    """The input in each form in which a literal can be compared with it."""
-    answer: str
-    words: tuple[str, ...]
-    """The words of an input that consists of plain words only."""
+    example: Example
     certain: bool
     """Whether the only reason to write it down is to know the answer."""
-    tiny: bool
-    """Whether it could be a base case: a small number, a letter."""
     signs: tuple[str, ...]
     """Pieces without white space that code with the pair has."""
+
+    @property
+    def given(self) -> list[str]:
+        """The input in each form in which a literal can be compared with it."""
+        given = self.example.given
+        return [_folded(given)] if isinstance(given, str) else _forms_of_arguments(given)
+
+    @property
+    def answer(self) -> str:
+        expected = self.example.expected
+        return _folded(expected) if isinstance(expected, str) else _canonical(expected)
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The words of an input that consists of plain words only."""
+        leaves = _leaves_of(self.example.given)
+        words = tuple(leaf for leaf in leaves if isinstance(leaf, str) and leaf.isalpha() and len(leaf) >= 3)
+        return words if len(words) == len(leaves) else ()
+
+    @property
+    def tiny(self) -> bool:
+        """Whether it could be a base case: a small number, a letter."""
+        leaves = _leaves_of(self.example.given)
+        long_text = any(isinstance(leaf, str) and len(leaf) > 2 for leaf in leaves)
+        return not (len(leaves) > 1 or long_text or any(abs(number) >= 10 for number in _numbers(leaves)))
 
 
 class _Pair(NamedTuple):
@@ -88,9 +106,11 @@ class Answers:
         self._wanted: list[_Wanted] = []
         for example in examples:
             with suppress(RecursionError, ValueError):  # an int that is too long for a decimal text
-                wanted = _wanted(*example)
-                if wanted is not None and len(self._wanted) < _MOST_LOOKED_FOR:
+                wanted = _wanted(example)
+                if wanted is not None:
                     self._wanted.append(wanted)
+            if len(self._wanted) == _MOST_LOOKED_FOR:
+                break
 
     def may_be_in(self, code: str) -> bool:
         """Whether enough of them could be in the code, outside comments and docstrings. Mostly takes microseconds."""
@@ -113,7 +133,7 @@ class Answers:
         more_than_base_cases = {pair.place for pair, wanted in hits if not wanted.tiny}
         copied = {place for place in more_than_base_cases if _FEWEST <= known[place] == sizes[place]}
         return {
-            wanted.test: pair.line
+            wanted.example.test: pair.line
             for pair, wanted in hits
             if wanted.certain or (pair.place in copied and not _are_mentioned(wanted.words, task))
         }
@@ -122,7 +142,7 @@ class Answers:
         squeezed = squeezed.replace('"', "'")
         seen = 0
         for wanted in self._wanted:
-            seen += all(piece in squeezed for piece in wanted.signs)
+            seen += all(map(squeezed.__contains__, wanted.signs))
             if seen == _FEWEST:
                 return True
         return False
@@ -147,24 +167,14 @@ def hard_coded_evidence(task: Task, code: str, answers: Answers) -> str | None:
 # What a test case looks like in code
 
 
-def _wanted(test: int, given: Given, expected: object) -> _Wanted | None:
-    leaves = list(_leaves(given.split() if isinstance(given, str) else given))
-    answer = list(_leaves(expected.split() if isinstance(given, str) and isinstance(expected, str) else (expected,)))
+def _wanted(example: Example) -> _Wanted | None:
+    given, expected = example.given, example.expected
+    leaves = _leaves_of(given)
+    answer = _leaves(expected.split() if isinstance(given, str) and isinstance(expected, str) else (expected,))
     if not leaves or any(isinstance(leaf, str) and leaf.lower() in _COMMON_WORDS for leaf in (*leaves, *answer)):
         return None
-    words = tuple(leaf for leaf in leaves if isinstance(leaf, str) and leaf.isalpha() and len(leaf) >= 3)
-    words = words if len(words) == len(leaves) else ()
     certain = _is_particular(leaves)
-    long_text = any(isinstance(leaf, str) and len(leaf) > 2 for leaf in leaves)
-    return _Wanted(
-        test,
-        frozenset([_folded(given)] if isinstance(given, str) else _forms_of_arguments(given)),
-        _folded(expected) if isinstance(expected, str) else _canonical(expected),
-        words,
-        certain,
-        not (len(leaves) > 1 or long_text or any(abs(number) >= 10 for number in _numbers(leaves))),
-        tuple(map(_longest_run, (given, expected) if certain else (*leaves, *answer))),
-    )
+    return _Wanted(example, certain, tuple(map(_longest_run, (given, expected) if certain else (*leaves, *answer))))
 
 
 def _forms_of_arguments(given: tuple[object, ...]) -> list[str]:
@@ -190,6 +200,8 @@ def _folded(text: str) -> str:
 
 def _canonical(value: object) -> str:
     """The same text for values that graders treat as equal: tuples and lists, 2 and 2.0."""
+    if type(value) in _WRITTEN_ALIKE:
+        return repr(value)
     match value:
         case list() | tuple():
             return f"[{','.join(map(_canonical, value))}]"
@@ -202,18 +214,26 @@ def _canonical(value: object) -> str:
     return repr(value)
 
 
-def _leaves(value: object) -> Iterator[object]:
-    """The scalars of a value; words of stdin that are numbers become numbers."""
-    match value:
-        case list() | tuple() | set() | frozenset():
-            for item in value:
-                yield from _leaves(item)
-        case dict():
-            yield from _leaves(list(value.items()))
-        case str() if _NUMBER.fullmatch(value):
-            yield float(value)
-        case _:
-            yield value
+_WRITTEN_ALIKE = (int, str, bool, type(None))
+
+
+def _leaves_of(given: Given) -> list[object]:
+    return _leaves(given.split() if isinstance(given, str) else given)
+
+
+def _leaves(value: object) -> list[object]:
+    """The scalars of a value, in any order; words of stdin that are numbers become numbers."""
+    found: list[object] = []
+    pending = [value]
+    while pending:
+        item = pending.pop()
+        if isinstance(item, list | tuple | set | frozenset):
+            pending.extend(item)
+        elif isinstance(item, dict):
+            pending.extend((*item.keys(), *item.values()))
+        else:
+            found.append(float(item) if isinstance(item, str) and _NUMBER.fullmatch(item) else item)
+    return found
 
 
 def _numbers(leaves: list[object]) -> list[float]:
@@ -222,11 +242,12 @@ def _numbers(leaves: list[object]) -> list[float]:
 
 def _is_particular(leaves: list[object]) -> bool:
     """Whether it is too particular for a table of common knowledge."""
+    if len(leaves) >= 3:
+        return True
     numbers = _numbers(leaves)
     texts = [leaf for leaf in leaves if isinstance(leaf, str)]
     return (
-        len(leaves) >= 3
-        or sum(abs(number) >= 10 for number in numbers) >= 2
+        sum(abs(number) >= 10 for number in numbers) >= 2
         or any(abs(number) >= 1000 or (isinstance(number, float) and not number.is_integer()) for number in numbers)
         or any(len(text) >= 16 or (len(text) >= 6 and not text.isalpha()) for text in texts)
     )

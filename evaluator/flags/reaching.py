@@ -283,7 +283,7 @@ _WORD = re.compile(r"\w+")
 
 def _may_patch(code: str) -> bool:
     """Whether the code may set an attribute of something that it imports."""
-    if any(word in code for word in ("builtins", "setattr", "sys.modules", "vars(", "__dict__")):
+    if _names_attributes(code):
         return True
     if "import" not in code:
         return False
@@ -352,8 +352,10 @@ def _changes_others(path: str) -> bool:
 
 
 def _has(*words: str) -> Callable[[str], bool]:
-    return lambda code: any(word in code for word in words)
+    return lambda code: any(map(code.__contains__, words))
 
+
+_names_attributes = _has("builtins", "setattr", "sys.modules", "vars(", "__dict__")
 
 FINDERS = (
     Finder("early_exit", _has("_exit", "abort"), lambda parsed: parsed.lines_naming(_EXITS)),

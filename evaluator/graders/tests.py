@@ -24,6 +24,7 @@ from evaluator.cases import (
     explain_carriage_returns,
     explain_undefined,
     not_run,
+    passed,
     reject_if_tampered,
     result_of,
     run_cases,
@@ -34,7 +35,7 @@ from evaluator.graders.answers import conclude, unknown_grade
 from evaluator.graders.grader import Grader, nothing_more, refusal_by, withheld
 from evaluator.graders.plans import CasePlan, PlannedCase, plan_for, test_cases
 from evaluator.lru_cache import LruCache
-from evaluator.model import CaseResult, Flag, Grade, Limits, RecordError, Rollout, Task, Verdict
+from evaluator.model import CaseResult, Difference, Flag, Grade, Limits, RecordError, Rollout, Task, Verdict
 from evaluator.sandbox import Outcome, Program, Status, encoded_call
 from evaluator.sandbox.host.program import header_of
 from evaluator.stages import stage
@@ -81,7 +82,8 @@ def grade(
     Raises `FaultError` if the sandbox failed, `SandboxUnavailable` if there is none, `RecordError` for bad limits.
     """
     options = bench.options
-    bench = replace(bench, all_or_nothing=reward == "all")
+    if reward != "all":
+        bench = replace(bench, all_or_nothing=False)
     result = unknown_grade(rollout, "tests")
     result.limits = options.limits.replaced(task.limits)
     with stage("extraction"):
@@ -111,8 +113,9 @@ def grade(
     if fault is not None:
         result.cases, result.error_message = (), fault
         return result
-    explain_undefined(result.cases)
-    explain_carriage_returns(result.cases, task)
+    if failed := [case for case in result.cases if case.verdict is not Verdict.PASSED]:
+        explain_undefined(failed)
+        explain_carriage_returns(failed, task)
     failing = conclude(result, extraction.reason if extraction.code is None else None)
     result.error_line = failing.error_line if failing is not None else None
     result.reward = _reward(result, task, reward)
@@ -123,19 +126,19 @@ def _grade_by_answers(task: Task, plan: CasePlan, code: str, result: Grade, benc
     """Sets the cases, or returns why the task can't be graded."""
     notes: list[Flag] = []
     cases = _grade_cases(task, code, plan, result.limits, bench, notes)
-    with stage("run"):
-        fault = _fault_of_preamble(task, plan, cases, result.limits, bench)
+    fault = _fault_of_preamble(task, plan, cases, result.limits, bench)
     if fault is None:
         result.cases = tuple(cases)
-        notes += _wrapped_output(task, cases)
+        if plan.of_two_readings:
+            notes += _wrapped_output(plan, cases)
         result.flags = flags.flags_of(task, code, cases, notes, plan.answers)
     return fault
 
 
-def _wrapped_output(task: Task, cases: list[CaseResult]) -> Iterator[Flag]:
-    """A note where both readings of a wrapped output pass (see `evaluator.tasks.given_tests`)."""
+def _wrapped_output(plan: CasePlan, cases: list[CaseResult]) -> Iterator[Flag]:
+    """A note where both readings of a wrapped output pass."""
     passed = {case.index for case in cases if case.verdict is Verdict.PASSED}
-    for case in task.cases:
+    for case in plan.of_two_readings:
         if case.also is not None and case.index in passed:
             both = f"both {case.expected[:40]} and {case.also[:40]} pass"
             yield Flag("wrapped_output", f"{both}: nothing says which is meant")
@@ -165,14 +168,17 @@ def _fault_of_suites_preamble(task: Task, cases: list[CaseResult], limits: Limit
 
 def _fault_of_preamble(task: Task, plan: CasePlan, cases: list[CaseResult], limits: Limits, bench: Bench) -> str | None:
     """Why the task's preamble is to blame for the first failing test case; None if the completion is."""
+    if not task.preamble:
+        return None
     failing = next((place for place, case in enumerate(cases) if case.verdict is not Verdict.PASSED), None)
-    if not task.preamble or failing is None:
+    if failing is None:
         return None
     has_answer = plan.by_value and cases[failing].verdict is Verdict.WRONG_ANSWER
     if has_answer or cases[failing].error_line is not None:
         return None  # the completion ran, so the preamble had run before
     entry_point = task.entry_point if plan.by_value else None
-    return _why_it_fails(task.preamble, entry_point, plan.cases[failing].payload, limits, bench)
+    with stage("run"):
+        return _why_it_fails(task.preamble, entry_point, plan.cases[failing].payload, limits, bench)
 
 
 def _reward(result: Grade, task: Task, reward: Reward) -> float | None:
@@ -199,19 +205,18 @@ def _grade_cases(
     with stage("sandbox start"):
         execution = bench.sandbox.execute(program, limits, reuse=reuse, several=several)
     with stage("run"), execution:
-        payloads = [planned.payload for planned in plan.cases]
-        right = [planned.right.answer for planned in plan.cases] if plan.by_value else None
-        ahead = execution.run_ahead(payloads, wall_s=limits.wall_s, right=right)
+        ahead = execution.run_ahead(plan.payloads, wall_s=limits.wall_s, right=plan.right)
 
         def run(place: int) -> CaseResult:
             planned = plan.cases[place]
-            known = place < len(ahead)
-            outcome = ahead[place] if known else attempt(planned.payload, limits, bench, execution)
-            notes.extend(outcome.notes)
-            if plan.by_value:
+            outcome = ahead[place] if place < len(ahead) else attempt(planned.payload, limits, bench, execution)
+            if outcome.notes:
+                notes.extend(outcome.notes)
+            if plan.by_value and outcome.exit_status is not None:
                 notes.extend(early_exit(planned.case.index, outcome, notes))
-            with stage("compare"):
-                return _case_result(task, plan, planned, outcome)
+            if outcome.right is not None and outcome.status is Status.ANSWERED and not outcome.exit_status:
+                return passed(planned.case.index, outcome, planned.shown)
+            return _case_result(task, plan, planned, outcome)
 
         results = run_cases(plan.test_cases, run, execution, limits.total_s, bench)
         tampering = execution.finish()
@@ -222,10 +227,10 @@ def _grade_cases(
 def _case_result(task: Task, plan: CasePlan, planned: PlannedCase, outcome: Outcome) -> CaseResult:
     result = result_of(planned.case.index, outcome)
     result.exit_code = None if plan.by_value else outcome.exit_status
-    stdout = outcome.stdout.text()
-    if outcome.status is Status.ANSWERED and not outcome.right:
-        if plan.by_value or stdout not in planned.right.texts:
-            result.difference = planned.judge(outcome.value if plan.by_value else stdout)
+    if outcome.status is Status.ANSWERED:
+        if outcome.right is None:
+            with stage("compare"):
+                result.difference = _difference(plan, planned, outcome)
         if task.exit_code == "strict" and outcome.exit_status:
             result.verdict = Verdict.RUNTIME_ERROR
             result.error_message = f"exit status {outcome.exit_status}"
@@ -233,13 +238,20 @@ def _case_result(task: Task, plan: CasePlan, planned: PlannedCase, outcome: Outc
             result.verdict = Verdict.WRONG_ANSWER
     room = SHOWN_WHEN_RIGHT if result.verdict is Verdict.PASSED else SHOWN_WHEN_WRONG
     result.expected = excerpt(planned.case.expected, room)
-    if not plan.by_value:
-        result.actual = excerpt(stdout, room)
-    elif outcome.right:
-        result.actual = planned.right.shown
+    if outcome.right is not None and plan.by_value:
+        result.actual = outcome.right
+    elif not plan.by_value:
+        result.actual = excerpt(outcome.stdout.text(), room)
     elif outcome.status is Status.ANSWERED:
-        result.actual = render(outcome.value, room)
+        with stage("compare"):
+            result.actual = render(outcome.value, room)
     return result
+
+
+def _difference(plan: CasePlan, planned: PlannedCase, outcome: Outcome) -> Difference | None:
+    if plan.by_value:
+        return planned.judge(outcome.value)
+    return None if outcome.stdout.data in planned.right else planned.judge(outcome.stdout.text())
 
 
 def _why_it_fails(preamble: str, entry_point: str | None, payload: bytes, limits: Limits, bench: Bench) -> str | None:

@@ -345,17 +345,30 @@ def columns_of(rollouts: Sequence[Rollout], grades: Sequence[Grade]) -> bytes:
 
 def _numbers(code: str) -> Callable[[Sequence[Any], list[bytes]], None]:
     def add(values: Sequence[Any], packed: list[bytes]) -> None:
-        packed += (_present(values), array(code, [value or 0 for value in values]).tobytes())
+        if values.count(None) == len(values):
+            packed += (bytes(len(values)), bytes(array(code).itemsize * len(values)))
+        else:
+            packed += (_present(values), array(code, [value or 0 for value in values]).tobytes())
 
     return add
 
 
 def _texts(values: Sequence[Any], packed: list[bytes]) -> None:
+    count = len(values)
+    if count and values.count(values[0]) == count:  # as in most columns
+        text = _encoded(values[0] or "")
+        packed += (_present(values[:1]) * count, _lengths([text]) * count, text * count)
+        return
     try:
         encoded = [value.encode() if value else b"" for value in values]
-    except UnicodeEncodeError:  # rare; as `safe_text`: lone surrogates are written as \udXXX
-        encoded = [value.encode("utf-8", "backslashreplace") if value else b"" for value in values]
+    except UnicodeEncodeError:  # rare
+        encoded = [_encoded(value or "") for value in values]
     packed += (_present(values), _lengths(encoded), b"".join(encoded))
+
+
+def _encoded(text: str) -> bytes:
+    """As `safe_text`: lone surrogates are written as \\udXXX."""
+    return text.encode("utf-8", "backslashreplace")
 
 
 def _lists(values: Sequence[Any], packed: list[bytes]) -> None:

@@ -91,18 +91,16 @@ class Sandbox:
         Raises `SandboxUnavailable` if this machine has no sandbox, `FaultError` if it failed this time.
         """
         way = self._known_way()
-        apart = warm_for(
+        setup = setup_for(program, limits, way, reuse=reuse, several=several)
+        warm = warm_for(
             program.source,
             program.preamble,
             *(program.suite.imports if program.suite else ()),
             system=program.system and way is Way.NAMESPACES,
             runner=program.runner,
+            shared=setup.shared,
         )
-
-        def zygote(shared: bool) -> Zygote:
-            return self._zygote(msgspec.structs.replace(apart, shared=shared))
-
-        return Execution(setup_for(program, limits, way, reuse=reuse, several=several), zygote)
+        return Execution(setup, self._zygote(warm))
 
     def suite_zygote(self, *sources: str) -> SuiteZygote:
         """The interpreter for a test suite of these sources. Raises as `execute` does."""

@@ -13,7 +13,7 @@ import struct
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -28,7 +28,7 @@ MACHINE_WIDE: Final = "ROLLSCOPE_MACHINE_WIDE"
 _YES: Final = ("", "yes", "1", "true")
 _NO: Final = ("no", "0", "false")
 _FLOCK: Final = struct.Struct("hhqqi4x")  # struct flock
-_TURNSTILE, _ROOM = 0, 1
+_TURNSTILE, _ROOM, _BOTH = 0, 1, 2
 _QUEUE, _FIRST_SLOT = 0, 1
 _SHARE_S: Final = 0.05
 """How long a worker keeps its slot for completions that follow each other."""
@@ -58,18 +58,8 @@ class Gate:
         with contextlib.suppress(OSError):
             os.close(self.descriptor)
 
-    @contextmanager
-    def shared(self) -> Iterator[None]:
-        door = self._door()
-        try:
-            with stage("queue"):
-                door.lock(_TURNSTILE, fcntl.F_RDLCK)
-                door.lock(_ROOM, fcntl.F_RDLCK)
-                door.unlock(_TURNSTILE)
-            yield
-        finally:
-            door.unlock(_TURNSTILE)  # if Ctrl-C came in between
-            door.unlock(_ROOM)
+    def shared(self) -> AbstractContextManager[None]:
+        return _Inside(self._door())
 
     @contextmanager
     def alone(self) -> Iterator[None]:
@@ -94,6 +84,25 @@ class Gate:
         return door
 
 
+class _Inside(AbstractContextManager[None]):
+    """Among others; for `Gate.shared`."""
+
+    def __init__(self, door: _Bytes) -> None:
+        self._door = door
+
+    def __enter__(self) -> None:
+        try:
+            with stage("queue"):
+                self._door.lock(_TURNSTILE, fcntl.F_RDLCK, _BOTH)
+                self._door.unlock(_TURNSTILE)
+        except BaseException:  # Ctrl-C
+            self.__exit__()
+            raise
+
+    def __exit__(self, *raised: object) -> None:
+        self._door.unlock(_TURNSTILE, _BOTH)
+
+
 class _Bytes:
     """A file, opened anew, whose bytes can be locked. The locks end with it."""
 
@@ -104,9 +113,9 @@ class _Bytes:
         with contextlib.suppress(OSError, AttributeError):
             os.close(self._descriptor)
 
-    def lock(self, byte: int, how: int = fcntl.F_WRLCK) -> None:
-        """Waits for it."""
-        fcntl.fcntl(self._descriptor, fcntl.F_OFD_SETLKW, _flock(byte, how))
+    def lock(self, byte: int, how: int = fcntl.F_WRLCK, count: int = 1) -> None:
+        """Waits until it can have all of them at once."""
+        fcntl.fcntl(self._descriptor, fcntl.F_OFD_SETLKW, _flock(byte, how, count))
 
     def lock_if_free(self, byte: int) -> bool:
         try:

@@ -5,6 +5,7 @@
   are those of all reads and writes: messages, stdin and stdout, the program's own file.
 - calls: system calls of the grading thread, by the C functions that make one each (strace finds a few more), and
   those among them that wait for the sandbox (poll).
+- functions: those of Python that the grading thread enters.
 - switches: how often the kernel let another thread run because the grading one had to wait.
 """
 
@@ -45,6 +46,7 @@ class Counts(NamedTuple):
     bytes: float
     calls: float
     waits: float
+    functions: float
     switches: float
 
 
@@ -93,6 +95,7 @@ def counted(tasks: Iterable[Task], rollouts: Sequence[Rollout], options: Options
         (after.bytes - before.bytes) / number,
         calls.all / number,
         calls.waits / number,
+        calls.functions / number,
         waited / number,
     )
 
@@ -131,10 +134,11 @@ def _switches() -> int:
 
 
 class _Calls:
-    """Counts this thread's system calls for the length of a `with`."""
+    """Counts this thread's system calls, and its calls of Python's functions, for the length of a `with`."""
 
     def __init__(self) -> None:
         self.all = 0
+        self.functions = 0
         self.waits = 0
 
     def __enter__(self) -> None:
@@ -144,6 +148,7 @@ class _Calls:
         sys.setprofile(None)
 
     def _count(self, _: FrameType, event: str, function: object) -> None:
+        self.functions += event == "call"
         if event != "c_call":
             return
         name, owner = getattr(function, "__name__", ""), getattr(function, "__self__", None)

@@ -87,5 +87,5 @@ def conclude(grade: Grade, why_no_answer: str | None = None) -> CaseResult | Non
         if grade.error_message is None and failing.difference is not None:
             grade.error_message = failing.difference.message
     if grade.verdict.graded:
-        grade.pass_rate = grade.tests_passed / grade.tests_total
+        grade.pass_rate = (len(grade.cases) - len(others)) / len(grade.cases)
     return failing

@@ -10,15 +10,23 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Sequence
-from itertools import accumulate
-from typing import NamedTuple
 
 from evaluator.model import Flag
 from evaluator.sandbox.guest.ahead import RECORD
 from evaluator.sandbox.host import values
 from evaluator.sandbox.host.child import Child
 from evaluator.sandbox.host.limits.watch import LimitExceeded, LimitWatch, mark_exceeded, mark_killed
-from evaluator.sandbox.host.outcomes import REPORT_CAP, Ended, Outcome, Status, Stream, report, stack_of, traceback_of
+from evaluator.sandbox.host.outcomes import (
+    REPORT_CAP,
+    Ended,
+    Outcome,
+    Right,
+    Status,
+    Stream,
+    report,
+    stack_of,
+    traceback_of,
+)
 from evaluator.sandbox.host.processes import Processes
 from evaluator.sandbox.host.program import FaultError
 from evaluator.sandbox.host.wire import BrokenFrameError
@@ -29,50 +37,14 @@ _MOST_BYTES = 256 * 1024
 _MOST_KIB = 2**53
 
 
-class Answer(NamedTuple):
-    """The answer to one input, as the process wrote it: hostile, except for the sizes."""
-
-    kind: bytes
-    payload: bytes
-    stdout: Stream
-    stderr: Stream
-    memory_mb: float
-    wall_s: float
-    cpu_s: float
-
-
-def first_few(payloads: Sequence[bytes]) -> list[bytes]:
+def first_few(payloads: Sequence[bytes]) -> Sequence[bytes]:
     """As many inputs as may be sent together."""
-    sizes = accumulate(map(len, payloads))
-    return list(payloads[: sum(size <= _MOST_BYTES for size in sizes)])
-
-
-def read_answers(data: bytes, most: int, *, partial: bool) -> list[Answer]:
-    """The answers in the file, at most `most`. Raises `BrokenFrameError`.
-
-    `partial`: whether the last one may be unfinished.
-    """
-    answers: list[Answer] = []
-    place = 0
-    while place < len(data) and len(answers) < most:
-        if len(data) - place < RECORD.size:
-            break
-        kind, size, out, err, memory_kib, wall_s, cpu_s = RECORD.unpack_from(data, place)
-        place += RECORD.size
-        if len(data) - place < size + out + err:
-            break
-        if not (memory_kib <= _MOST_KIB and 0 <= wall_s < 1e6 and 0 <= cpu_s < 1e6):
-            raise BrokenFrameError("an answer with impossible numbers")
-        payload, place = data[place : place + size], place + size
-        stdout, place = Stream(data[place : place + out], out), place + out
-        stderr, place = Stream(data[place : place + err], err), place + err
-        answers.append(Answer(kind, payload, stdout, stderr, memory_kib / 1024, wall_s, cpu_s))
-    if not partial and (len(answers) != most or place != len(data)):
-        raise BrokenFrameError("not as many answers as announced")
-    return answers
-
-
-_USUAL = b'{"clean":true}'
+    room = _MOST_BYTES
+    for number, payload in enumerate(payloads):
+        room -= len(payload)
+        if room < 0:
+            return payloads[:number]
+    return payloads
 
 
 class AnswerReader:
@@ -100,23 +72,21 @@ class AnswerReader:
         else:
             raise BrokenFrameError("a frame of an unexpected kind")
 
-    def read_ahead(self, answer: Answer, right: bytes | None) -> tuple[Outcome, bool]:
-        """The outcome of one of several inputs that were sent together; False if the process ends after it.
-
-        `right`: the text of the right answer to a call, if there is only one.
-        """
-        outcome = Outcome(status=Status.ANSWERED, stdout=answer.stdout, stderr=answer.stderr)
-        outcome.memory_mb, outcome.wall_s, outcome.cpu_s = answer.memory_mb, answer.wall_s, answer.cpu_s
-        goes_on = True
-        if answer.kind == b"V" and answer.payload == right:
-            outcome.right = True
-        elif self._is_call and answer.kind in (b"V", b"X", b"O"):
-            self._read_result(answer.kind, answer.payload, outcome)
-        elif not self._is_call and answer.kind == b"D":
-            goes_on = self._read_report(answer.payload or _USUAL, outcome)
-        else:
+    def read_ahead(self, kind: bytes, payload: bytes, outcome: Outcome, right: Right) -> bool:
+        """The answer to one of several inputs that were sent together; False if the process ends after it."""
+        if self._is_call and kind in (b"V", b"X", b"O"):
+            if kind == b"V":
+                outcome.right = right.get(payload)
+            if outcome.right is None:
+                self._read_result(kind, payload, outcome)
+            return True
+        if self._is_call or kind != b"D":
             raise BrokenFrameError("an answer of an unexpected kind")
-        return outcome, goes_on
+        outcome.right = right.get(outcome.stdout.data)
+        if payload:
+            return self._read_report(payload, outcome)
+        outcome.exit_status = 0  # what is usual is not reported
+        return True
 
     def _read_report(self, payload: bytes, outcome: Outcome) -> bool:
         """How a program's run ended; returns whether its process can be used again."""
@@ -191,9 +161,9 @@ class Together:
         processes: Processes,
         reader: AnswerReader,
         wall_s: float,
-        right: Sequence[bytes | None],
+        right: Sequence[Right],
     ) -> None:
-        """`wall_s`: the time of one input. `right`: see `Execution.run_ahead`."""
+        """`wall_s`: the time of one input. `right`: of each input."""
         self._child = child
         self._processes = processes
         self._reader = reader
@@ -226,8 +196,7 @@ class Together:
         if kind != b"Z" or not 0 < done <= number:
             raise BrokenFrameError("not the end of the answers")
         self.watch.last_look()
-        answers = read_answers(self._child.answers(self._setup.output_bytes + 1), done, partial=False)
-        outcomes = self._read(answers)
+        outcomes = self._read(done, partial=False)
         used_s, cpu_s = self.watch.wall_s(), self.watch.cpu_s()
         if used_s > self._wall_s or cpu_s > self._setup.limits.cpu_s or self._child.refused_calls():
             return []
@@ -239,34 +208,58 @@ class Together:
         if passed.status is not Status.TIME or passed.doubt:
             return []
         stack = self._child.stack()
-        answers = read_answers(self._child.answers(self._setup.output_bytes + 1), number, partial=True)
-        before_s = sum(answer.wall_s for answer in answers)
-        if len(answers) == number or before_s > FREE_S or (answers and self._child.refused_calls()):
+        outcomes = self._read(number, partial=True)
+        before_s = sum(outcome.wall_s for outcome in outcomes)
+        if len(outcomes) == number or before_s > FREE_S or (outcomes and self._child.refused_calls()):
             return []
         late = Outcome(status=Status.TIME, message=passed.message, failure=stack_of(stack, self._setup.program.source))
         late.notes += self._child.refused_calls()
         late.memory_mb = self.watch.peak.total
         late.stdout, late.stderr = self._child.printed(self._setup.output_bytes)
         late.wall_s = max(0.0, self.watch.wall_s() - before_s)
-        late.cpu_s = max(self.watch.cpu_s() - sum(answer.cpu_s for answer in answers), 0.0)
-        return [*self._read(answers), late]
+        late.cpu_s = max(self.watch.cpu_s() - sum(outcome.cpu_s for outcome in outcomes), 0.0)
+        return [*outcomes, late]
 
-    def _read(self, answers: Sequence[Answer]) -> list[Outcome]:
-        """The last one may say that the process ends after it: then it has ended."""
-        outcomes = []
-        for answer, right in zip(answers, self._right, strict=False):
-            outcome, goes_on = self._reader.read_ahead(answer, right)
-            if not goes_on:
+    def _read(self, most: int, *, partial: bool) -> list[Outcome]:
+        """The outcomes of the answers in the file, at most `most`. Raises `BrokenFrameError`.
+
+        `partial`: whether the last one may be unfinished. All is hostile, except for the sizes. The last answer may say
+        that the process ends after it: then it has ended.
+        """
+        data, limits = self._child.answers(self._setup.output_bytes + 1), self._setup.limits
+        outcomes: list[Outcome] = []
+        place = 0
+        for right in self._right[:most]:
+            if len(data) - place < RECORD.size:
+                break
+            kind, size, out, err, memory_kib, wall_s, cpu_s = RECORD.unpack_from(data, place)
+            stdout = place + RECORD.size + size
+            stderr = stdout + out
+            if len(data) < stderr + err:
+                break
+            if not (memory_kib <= _MOST_KIB and 0 <= wall_s < 1e6 and 0 <= cpu_s < 1e6):
+                raise BrokenFrameError("an answer with impossible numbers")
+            payload, place = data[place + RECORD.size : stdout], stderr + err
+            outcome = Outcome(status=Status.ANSWERED, wall_s=wall_s, cpu_s=cpu_s, memory_mb=memory_kib / 1024)
+            if out:
+                outcome.stdout = Stream(data[stdout:stderr], out)
+            if err:
+                outcome.stderr = Stream(data[stderr:place], err)
+            if not self._reader.read_ahead(kind, payload, outcome, right):
                 self._reader.read_last(self._child, self.watch, outcome)
-                outcome.cpu_s = answer.cpu_s
-            mark_exceeded(outcome, self._setup.limits)
+                outcome.cpu_s = cpu_s
+            mark_exceeded(outcome, limits)
             outcomes.append(outcome)
+        if not partial and (len(outcomes) != most or place != len(data)):
+            raise BrokenFrameError("not as many answers as announced")
         return outcomes
 
 
 def _share(outcomes: Sequence[Outcome], wall_s: float, cpu_s: float) -> None:
     """The process's own times are for display: together they are no more than what was measured."""
-    wall, cpu = sum(each.wall_s for each in outcomes), sum(each.cpu_s for each in outcomes)
+    wall, cpu = sum([each.wall_s for each in outcomes]), sum([each.cpu_s for each in outcomes])
+    if wall <= wall_s and cpu <= cpu_s:
+        return
     for outcome in outcomes:
         outcome.wall_s *= min(1.0, wall_s / wall) if wall else 1.0
         outcome.cpu_s *= min(1.0, cpu_s / cpu) if cpu else 1.0

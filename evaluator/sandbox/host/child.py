@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _socket
 import contextlib
 import os
 import signal
@@ -15,7 +16,7 @@ from evaluator.sandbox.guest.channel import FLUSHED, STACK_SIGNAL
 from evaluator.sandbox.host.launch.memory_cgroup import MemoryCgroup
 from evaluator.sandbox.host.limits.refusals import Refusals
 from evaluator.sandbox.host.limits.starvation import Priority
-from evaluator.sandbox.host.outcomes import Ended, MemoryFile, Stream
+from evaluator.sandbox.host.outcomes import NOTHING, Ended, Stream
 from evaluator.sandbox.host.wire import BrokenFrameError, Connection, Watch
 
 _START_S = 10.0
@@ -67,19 +68,23 @@ class Child:
         """The other end of its connection to another process, to be passed to that one; closed with this."""
         self.own_files: int | None = None
         """A descriptor of its /tmp, if it shares that with another process; closed with this."""
-        self._files = tuple(MemoryFile() for _ in range(5))
-        self._stdin, self._stdout, self._stderr, self._stack, self._answers = self._files
-        ours, theirs = socket.socketpair()
-        # The kernel sends the process's number with its first frame.
-        ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+        self.descriptors: list[int] = []
+        """Ours, of all files that it got from us: they have no names, and stay until the program has ended."""
+        ours, theirs = _socket.socketpair()
         self.connection = Connection(ours)
         try:
-            with theirs:
-                streams, others = self.descriptors[:3], self.descriptors[3:]
-                forker.fork([*streams, theirs.fileno(), *others, *([peer.fileno()] if peer is not None else ())])
+            for _ in range(5):
+                self.descriptors.append(os.memfd_create("stream", os.MFD_CLOEXEC))
+            self._stdin, self._stdout, self._stderr, self._stack, self._answers = self.descriptors
+            # The kernel sends the process's number with its first frame.
+            ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+            streams, others = self.descriptors[:3], self.descriptors[3:]
+            forker.fork([*streams, theirs.fileno(), *others, *([peer.fileno()] if peer is not None else ())])
         except BaseException:
             self.close()
             raise
+        finally:
+            theirs.close()
 
     @classmethod
     def started(cls, forker: Forker, stdin: bytes = b"", peer: socket.socket | None = None) -> Self:
@@ -102,16 +107,11 @@ class Child:
     def give(self, stdin: bytes) -> None:
         """Its first input."""
         if stdin:
-            self._stdin.replace(stdin)
-
-    @property
-    def descriptors(self) -> tuple[int, ...]:
-        """Our descriptors of all files that it got from us."""
-        return tuple(file.descriptor for file in self._files)
+            _replace(self._stdin, stdin)
 
     def printed(self, most: int) -> tuple[Stream, Stream]:
         """stdout and stderr, up to `most` bytes of each."""
-        return self._stdout.read(most), self._stderr.read(most)
+        return _read(self._stdout, most), _read(self._stderr, most)
 
     def refused_calls(self) -> tuple[Flag, ...]:
         """What the kernel refused since the last call of this; see `Refusals.notes`."""
@@ -131,13 +131,13 @@ class Child:
         """Resets the files for the next input. Raises `BrokenFrameError` for an unrequested frame."""
         if self.connection.has_input():
             raise BrokenFrameError("an unrequested frame")
-        self._stdin.replace(stdin)
-        self._stdout.replace(b"")
-        self._stderr.replace(b"")
+        _replace(self._stdin, stdin)
+        _replace(self._stdout, b"")
+        _replace(self._stderr, b"")
 
     def answers(self, most: int) -> bytes:
         """The file of answers to inputs that came together, up to `most` bytes."""
-        return self._answers.read(most).data
+        return _read(self._answers, most).data
 
     def wait(self, watch: Watch | float) -> Ended:
         """Waits until it and all that it started have ended; returns how. Raises `EOFError`, or what `watch` raises."""
@@ -155,7 +155,7 @@ class Child:
         text, is_whole, until = b"", False, time.monotonic() + _STACK_S
         while not text.endswith(FLUSHED) and time.monotonic() < until:
             time.sleep(_STACK_LOOK_S)
-            text = self._stack.read(_STACK_CAP).data
+            text = _read(self._stack, _STACK_CAP).data
             if not is_whole and text.endswith(b"\n") and text.count(b"\n") > 1:
                 is_whole, until = True, min(until, time.monotonic() + _FLUSHED_S)
         return text if is_whole else b""
@@ -186,5 +186,19 @@ class Child:
             self.own_files = None
         if self._listens and self.refusals is not None:
             self.refusals.close()
-        for file in self._files:
-            file.close()
+        while self.descriptors:
+            os.close(self.descriptors.pop())
+
+
+def _replace(descriptor: int, content: bytes) -> None:
+    os.ftruncate(descriptor, 0)
+    view = memoryview(content)
+    offset = 0
+    while offset < len(view):
+        offset += os.pwrite(descriptor, view[offset:], offset)
+
+
+def _read(descriptor: int, most: int) -> Stream:
+    """The first `most` bytes, and the size."""
+    size = os.fstat(descriptor).st_size
+    return Stream(os.pread(descriptor, min(size, most), 0), size) if size else NOTHING

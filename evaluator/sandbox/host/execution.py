@@ -14,7 +14,7 @@ from typing import Protocol
 from evaluator.sandbox.host.answers import AnswerReader, Together, first_few
 from evaluator.sandbox.host.child import Child
 from evaluator.sandbox.host.limits.watch import LimitExceeded, LimitWatch, counted_s, mark_exceeded, mark_killed
-from evaluator.sandbox.host.outcomes import Outcome, Status, stack_of
+from evaluator.sandbox.host.outcomes import Outcome, Right, Status, stack_of
 from evaluator.sandbox.host.processes import Processes
 from evaluator.sandbox.host.program import ProgramSetup
 from evaluator.sandbox.host.wire import CONNECTION_ERRORS, BrokenFrameError, SilenceError
@@ -78,10 +78,10 @@ class Execution:
     They raise `FaultError`. Once the program could not be loaded, every run has that outcome.
     """
 
-    def __init__(self, setup: ProgramSetup, zygotes: Callable[[bool], Zygote]) -> None:
-        """`zygotes`: see `Processes`. Raises `SandboxUnavailable`, `FaultError`."""
+    def __init__(self, setup: ProgramSetup, zygote: Zygote) -> None:
+        """`zygote`: see `Processes`."""
         self._setup = setup
-        self._processes = Processes(setup, zygotes)
+        self._processes = Processes(setup, zygote)
         self._reader = AnswerReader(self._processes)
         self._not_loaded: Outcome | None = None
         self._used_s = 0.0
@@ -99,19 +99,18 @@ class Execution:
         self._processes.end()
 
     def run_ahead(
-        self, payloads: Sequence[bytes], *, wall_s: float, right: Sequence[bytes | None] | None = None
+        self, payloads: Sequence[bytes], *, wall_s: float, right: Sequence[Right] | None = None
     ) -> list[Outcome]:
         """Runs the first inputs together: their outcomes. `run` is for the others, and there may be none here.
 
-        `payloads`: all inputs, which are like that of `run`. `right`: for each call the right answer, as
-        `values.encoded_answer` writes it, so that it need not be read; None if there are several.
+        `payloads`: all inputs, which are like that of `run`. `right`: for each of them.
         """
         given, processes = first_few(payloads), self._processes
         if not given or not processes.can_run_ahead:
             return []
-        with processes.faults():
+        try:
             child = processes.take()
-            together = Together(child, processes, self._reader, wall_s, right or [None] * len(given))
+            together = Together(child, processes, self._reader, wall_s, right or [{}] * len(given))
             outcomes = together.outcomes(given)
             used_s = together.watch.wall_s()
             self._used_s += used_s if outcomes else 0.0
@@ -120,6 +119,8 @@ class Execution:
                 processes.release()
             elif len(outcomes) != len(given) or len(outcomes) == len(payloads) or outcomes[-1].status is Status.TIME:
                 processes.end()  # it has seen inputs whose time has not begun, or there are no more
+        except CONNECTION_ERRORS as error:  # none of which is the completion's doing here
+            raise processes.fault(error) from error
         return outcomes
 
     def run(self, payload: bytes, *, wall_s: float) -> Outcome:
@@ -145,8 +146,10 @@ class Execution:
         """A new process, which has run nothing, in place of the present one; or how the program can't be loaded."""
         if self._not_loaded is None:
             self._processes.end()
-        with self._processes.faults():
+        try:
             return self._ready(b"", wall_s)
+        except CONNECTION_ERRORS as error:
+            raise self._processes.fault(error) from error
 
     @property
     def left_s(self) -> float:
@@ -193,8 +196,10 @@ class Execution:
         child = self._processes.child
         if child is None or self._not_loaded is not None:
             return ""
-        with self._processes.faults():
+        try:
             said = self._closing(child)
+        except CONNECTION_ERRORS as error:
+            raise self._processes.fault(error) from error
         self._processes.end()
         return said
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import re
 import signal
+from collections.abc import Mapping
 from enum import Enum
-from typing import Literal
+from typing import Final, Literal
 
 import msgspec
 
@@ -47,13 +47,20 @@ class Stream(msgspec.Struct, frozen=True):
         return self.data.decode("utf-8", "backslashreplace")
 
 
+NOTHING: Final = Stream()
+
+Right = Mapping[bytes, str]
+"""Answers to one input that need not be read to know that they are right: the texts of a call's answer, as
+`values.encoded_answer` writes them, or what a program may write to stdout; each with what `Outcome.right` is then."""
+
+
 class Outcome(msgspec.Struct, kw_only=True):
     """One run: times in seconds, memory in MiB, and what it left. `value` is set for an ANSWERED call."""
 
     status: Status
     value: object = None
-    right: bool = False
-    """Whether a call returned exactly the value given to `run_ahead`; `value` is not set then."""
+    right: str | None = None
+    """What `Right` has for the answer, if that is one of its; `value` is not set then."""
     exit_status: int | None = None
     """Negative: the signal that ended it."""
     failure: Traceback | None = None
@@ -62,38 +69,13 @@ class Outcome(msgspec.Struct, kw_only=True):
     """For TIME, REJECTED, DIED and FAULT: what was observed."""
     doubt: Doubt = ""
     """For TIME, why the program may not be slow: it got no CPU (starved), or that is not counted (unknown)."""
-    stdout: Stream = msgspec.field(default_factory=Stream)
-    stderr: Stream = msgspec.field(default_factory=Stream)
+    stdout: Stream = NOTHING
+    stderr: Stream = NOTHING
     wall_s: float = 0.0
     cpu_s: float = 0.0
     memory_mb: float = 0.0
     notes: tuple[Flag, ...] = ()
     """What else was observed, with the evidence."""
-
-
-class MemoryFile:
-    """An unnamed file that the parent writes and reads, also after the program's end."""
-
-    def __init__(self) -> None:
-        self._file = os.fdopen(os.memfd_create("stream", os.MFD_CLOEXEC), "r+b", buffering=0)
-        self.descriptor = self._file.fileno()
-
-    def replace(self, content: bytes) -> None:
-        os.ftruncate(self.descriptor, 0)
-        view = memoryview(content)
-        offset = 0
-        while offset < len(view):
-            offset += os.pwrite(self.descriptor, view[offset:], offset)
-
-    def read(self, most: int) -> Stream:
-        """The first `most` bytes, and the size."""
-        size = os.fstat(self.descriptor).st_size
-        if not size:
-            return Stream()
-        return Stream(os.pread(self.descriptor, min(size, most), 0), size)
-
-    def close(self) -> None:
-        self._file.close()
 
 
 REPORT_CAP = 256 * 1024

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import socket
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 
 from evaluator.sandbox.host.child import Child
 from evaluator.sandbox.host.limits.watch import LimitExceeded, LimitWatch, mark_killed
@@ -20,11 +19,11 @@ _READY_S = 10.0
 class Processes:
     """Has one process at a time, `child`."""
 
-    def __init__(self, setup: ProgramSetup, zygotes: Callable[[bool], Zygote]) -> None:
-        """`zygotes`: the zygote with shared namespaces or, for False, with new ones for each process."""
+    def __init__(self, setup: ProgramSetup, zygote: Zygote) -> None:
+        """`zygote`: with shared namespaces, or with new ones for each process, as the setup says."""
         self.setup = setup
         self.child: Child | None = None
-        self.zygote = zygotes(setup.shared)
+        self.zygote = zygote
         self.zygote.limit_memory(setup.limits.memory_mb)
 
     @property
@@ -132,11 +131,3 @@ class Processes:
         """Ends the zygote, whose state is unknown."""
         self.zygote.kill()
         return FaultError(f"the sandbox's process does not answer: {error!r}")
-
-    @contextlib.contextmanager
-    def faults(self) -> Iterator[None]:
-        """Raises `FaultError` for what a connection raises: none of it is the completion's doing here."""
-        try:
-            yield
-        except CONNECTION_ERRORS as error:
-            raise self.fault(error) from error

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import _socket
 import select
 import socket
 import struct
 import time
+from array import array
 from collections.abc import Sequence
 from typing import Protocol
 
@@ -14,9 +16,14 @@ from evaluator.sandbox.guest import channel
 _HEADER = struct.Struct("!I")
 _CREDENTIALS = struct.Struct("iII")
 _DESCRIPTOR = struct.Struct("i")
+_ROOM = socket.CMSG_SPACE(_CREDENTIALS.size) + socket.CMSG_SPACE(_DESCRIPTOR.size)
 _LEAST = 5
 """Bytes of the shortest frame."""
 _SHORT, _CHUNK = 1 << 12, 1 << 16
+_AT_ONCE = int(socket.MSG_DONTWAIT)
+"""For each call: it would take a call more for each socket to say it once."""
+_WITH_DESCRIPTOR = int(socket.MSG_DONTWAIT | socket.MSG_CMSG_CLOEXEC)
+_PEEK = int(socket.MSG_DONTWAIT | socket.MSG_PEEK)
 
 
 class BrokenFrameError(Exception):
@@ -63,12 +70,11 @@ class _Deadline:
 class Connection:
     """One side of a socket pair. Reads raise `EOFError` if the other side is closed."""
 
-    def __init__(self, connection: socket.socket) -> None:
-        connection.setblocking(False)
+    def __init__(self, connection: _socket.socket) -> None:
         self._socket = connection
         self._poll = select.poll()
         self._poll.register(connection, select.POLLIN)
-        self._buffer = bytearray()
+        self._buffer = b""
         """Bytes read beyond the frames that were returned. No descriptor follows a frame."""
         self._refusals: Requests | None = None
 
@@ -80,14 +86,19 @@ class Connection:
         data = memoryview(_HEADER.pack(len(payload) + 1) + kind + payload)
         while data:
             try:
-                data = data[self._socket.send(data) :]
+                data = data[self._socket.send(data, _AT_ONCE) :]
             except BlockingIOError:
-                self._wait(watch or _Deadline(time.monotonic() + 10), select.POLLOUT)
+                self._poll.modify(self._socket, select.POLLOUT)
+                try:
+                    self._wait(watch or _Deadline(time.monotonic() + 10))
+                finally:
+                    self._poll.modify(self._socket, select.POLLIN)
             except (BrokenPipeError, ConnectionResetError):
                 return
 
     def send_descriptors(self, message: bytes, descriptors: Sequence[int]) -> None:
-        socket.send_fds(self._socket, [message], list(descriptors))
+        passed = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array("i", descriptors))] if descriptors else []
+        self._socket.sendmsg([message], passed, _AT_ONCE)
 
     def receive(self, watch: Watch | float, most: int) -> tuple[bytes, bytes]:
         """Kind and payload of the next frame, at most `most` bytes.
@@ -95,18 +106,17 @@ class Connection:
         Raises `EOFError`, `BrokenFrameError`, `SilenceError` (`watch` a deadline), or what `watch` raises.
         """
         patience = _Deadline(watch) if isinstance(watch, float) else watch
-        buffer = self._buffer
-        if len(buffer) < _HEADER.size:
-            self._fill(_HEADER.size, patience)
-        (size,) = _HEADER.unpack_from(buffer)
+        data = self._buffer
+        if len(data) < _HEADER.size:
+            data = self._filled(_HEADER.size, patience)
+        (size,) = _HEADER.unpack_from(data)
         if not 0 < size <= most + 1:
             raise BrokenFrameError(f"a frame of {size} bytes, over the limit of {most + 1}")
         end = _HEADER.size + size
-        if len(buffer) < end:
-            self._fill(end, patience)
-        kind, payload = bytes(buffer[_HEADER.size : _LEAST]), bytes(memoryview(buffer)[_LEAST:end])
-        del buffer[:end]
-        return kind, payload
+        if len(data) < end:
+            data = self._filled(end, patience)
+        self._buffer = data[end:]
+        return data[_HEADER.size : _LEAST], data[_LEAST:end]
 
     def receive_hello(self, deadline: float) -> int:
         """Receives the first frame, `H`; returns its sender's process number, which the kernel supplies.
@@ -132,13 +142,12 @@ class Connection:
 
     def _receive_attached(self, watch: Watch, what: int) -> tuple[bytes, bytes]:
         """An empty frame, and what the kernel sends with it, if it does."""
-        room = socket.CMSG_SPACE(_CREDENTIALS.size) + socket.CMSG_SPACE(_DESCRIPTOR.size)
         while True:
             try:
-                data, attached, _flags, _address = self._socket.recvmsg(5, room, socket.MSG_CMSG_CLOEXEC)
-                return data, next((content for _, kind, content in attached if kind == what), b"")
+                data, attached, _flags, _address = self._socket.recvmsg(5, _ROOM, _WITH_DESCRIPTOR)
+                return data, b"".join([content for _, kind, content in attached if kind == what][:1])
             except BlockingIOError:
-                self._wait(watch, select.POLLIN)
+                self._wait(watch)
 
     def attend(self, refusals: Requests) -> None:
         """Answers these, too, while waiting for the other side."""
@@ -154,12 +163,12 @@ class Connection:
         watch = _Deadline(deadline)
         while not self._buffer:
             try:
-                return bool(self._socket.recv(1, socket.MSG_PEEK))
+                return bool(self._socket.recv(1, _PEEK))
             except ConnectionResetError:
                 return False
             except BlockingIOError:
                 try:
-                    self._wait(watch, select.POLLIN)
+                    self._wait(watch)
                 except SilenceError:
                     return False
         return True
@@ -167,25 +176,28 @@ class Connection:
     def close(self) -> None:
         self._socket.close()
 
-    def _fill(self, size: int, watch: Watch) -> None:
-        """Reads until at least so many bytes are buffered: an answer rarely arrives at once."""
-        buffer = self._buffer
-        while len(buffer) < size:
-            self._wait(watch, select.POLLIN)  # a side that sends byte by byte is late, too
-            try:
-                data = self._socket.recv(_SHORT if size <= _SHORT else _CHUNK)
-            except BlockingIOError:
-                continue
-            except ConnectionResetError:
-                data = b""
-            if not data:
-                if buffer:
-                    raise BrokenFrameError("a truncated frame")
-                raise EOFError
-            buffer += data
+    def _filled(self, size: int, watch: Watch) -> bytes:
+        """The buffer, when it has at least so many bytes: an answer rarely arrives at once."""
+        parts = bytearray(self._buffer)
+        try:
+            while len(parts) < size:
+                self._wait(watch)  # a side that sends byte by byte is late, too
+                try:
+                    data = self._socket.recv(_SHORT if size <= _SHORT else _CHUNK, _AT_ONCE)
+                except BlockingIOError:
+                    continue
+                except ConnectionResetError:
+                    data = b""
+                if not data:
+                    if parts:
+                        raise BrokenFrameError("a truncated frame")
+                    raise EOFError
+                parts += data
+        finally:
+            self._buffer = bytes(parts)
+        return self._buffer
 
-    def _wait(self, watch: Watch, event: int) -> None:
-        self._poll.modify(self._socket, event)
+    def _wait(self, watch: Watch) -> None:
         ready = self._poll.poll(watch.patience_ms())
         if not ready:
             watch.look()

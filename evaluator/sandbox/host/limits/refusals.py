@@ -48,11 +48,11 @@ _MODULES = re.compile(
 
 def may_try(source: str) -> bool:
     """Whether code could make a refused call at all: that needs a module with system calls, or a way to get one."""
-    if any(sign in source for sign in _SIGNS):
+    if any(map(source.__contains__, _SIGNS)):
         return True
     if "__" in source and not _HARMLESS.issuperset(_SPECIAL.findall(source)):
         return True
-    return any("import" in line and _MODULES.search(line) for line in source.splitlines())
+    return any(_MODULES.search(line) for line in source.splitlines() if "import" in line)
 
 
 @cache

@@ -88,9 +88,7 @@ def priority_of(process: int) -> Priority | None:
     A process that never had to wait proves nothing, so others are checked as well.
     """
     folder = f"{PROC}/{process}"
-    counts = bool(_numbers(folder)) and any(
-        _waited_s(each) for each in (folder, *(f"{PROC}/{other}" for other in (os.getpid(), os.getppid(), 1)))
-    )
+    counts = any(_waited_s(f"{PROC}/{each}") for each in (process, os.getpid(), os.getppid(), 1))
     try:
         return _priority(_fields(folder)) if counts else None
     except (OSError, IndexError, ValueError):
@@ -121,26 +119,21 @@ def _priority(fields: Sequence[str]) -> Priority:
 
 
 def _fields(folder: str) -> list[str]:
-    return _read(f"{folder}/stat").rpartition(")")[2].split()
+    return _read(f"{folder}/stat").decode("ascii", "replace").rpartition(")")[2].split()
 
 
 def _waited_s(folder: str) -> float:
-    numbers = _numbers(folder)
-    return numbers[1] * _NANO if numbers else 0.0
-
-
-def _numbers(folder: str) -> list[int]:
-    """Nanoseconds run, nanoseconds waited, times run; none if the kernel does not count them."""
+    """From the nanoseconds run, the nanoseconds waited and the times run; 0 if the kernel does not count them."""
     try:
-        numbers = [int(each) for each in _read(f"{folder}/schedstat").split()]
-    except (OSError, ValueError):
-        return []
-    return numbers if len(numbers) == 3 and any(numbers) else []
+        numbers = _read(f"{folder}/schedstat").split()
+    except OSError:
+        return 0.0
+    return int(numbers[1]) * _NANO if len(numbers) == 3 else 0.0
 
 
-def _read(path: str) -> str:
+def _read(path: str) -> bytes:
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
-        return os.read(descriptor, _CAP).decode("ascii", "replace")
+        return os.read(descriptor, _CAP)
     finally:
         os.close(descriptor)
