@@ -16,7 +16,7 @@ def insides():
 def instead(value, kind=b'V'):
     frame = insides()
     channel, server, parent = frame.f_globals['channel'], frame.f_locals['server'], frame.f_locals['connection']
-    channel.send(5, kind, bytes(12) + json.dumps([[], [value], [], None]).encode())
+    channel.send(channel.PEER_DESCRIPTOR, kind, bytes(12) + json.dumps([[], [value], [], None]).encode())
     try:
         while True: server.answer()
     except channel.ClosedError: pass
