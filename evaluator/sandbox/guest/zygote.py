@@ -142,6 +142,8 @@ def _prepare(settings: dict[str, Any], parts: process.Parts, register_at_fork: C
     if not settings["namespaces"]:
         new_processes.keep_locks_in_process()
     os.register_at_fork = register_at_fork
+    if parts.suites:
+        parts.suites.prepare()
     reusable.keep()
     header.keep({*reusable.HARMLESS, "builtins"})
     leftovers.keep()

@@ -6,6 +6,7 @@ processes.
 
 from __future__ import annotations
 
+import functools
 import marshal
 import os
 import resource
@@ -17,9 +18,14 @@ from typing import Any
 
 from evaluator.sandbox.guest import channel, forking, leftovers, loading
 from evaluator.sandbox.guest.rehearsal import Pipe
-from evaluator.suites.guest import server, suite_main
+from evaluator.suites.guest import kept_modules, server, suite_main
 from evaluator.suites.guest.client import Completion
-from evaluator.suites.guest.runner import Runner, show
+from evaluator.suites.guest.runner import Runner, compile_test, show
+
+
+def prepare() -> None:
+    """Imports what suites use, once, in the zygote."""
+    kept_modules.prepare()
 
 
 def serve(
@@ -46,6 +52,7 @@ def serve(
         suite_main.settle()
         suite_main.serve(connection, order)
     elif role == "server":
+        kept_modules.give(order["imports"])
         server.serve(connection, code, preamble, order)
     else:
         _serve_both(connection, code, preamble, order)
@@ -172,12 +179,16 @@ def connected(names: dict[str, Any], order: dict[str, Any]) -> Completion:
     return completion
 
 
+_compiled = functools.cache(lambda: compile_test(_ORDER))
+"""Nearly every process gets its test compiled: once will do."""
+
+
 def rehearse() -> None:
     """Does in advance what two processes do with a suite of a few assertions; see `sandbox.guest.rehearsal`."""
     completion = connected({"f": _f}, _ORDER)
     namespace, _ = completion.look_up(["f"])
     runner = Runner(_ORDER, {**namespace, "candidate": namespace["f"]}, str)
-    runner.load()
+    runner.load(_compiled())
     for index in range(4):
         completion.begin()
         channel.as_json({**runner.run(index), "report": completion.report(None)})

@@ -30,7 +30,6 @@ _PRELOAD = (
     "weakref zlib _strptime"
 ).split()
 
-_FOR_SUITES = ("ast", "linecache", "unittest")
 _OF_PACKAGE = {"numpy": ("numpy", "numpy.random"), "pandas": ("numpy.random", "pyarrow", "pandas")}
 
 _ENVIRONMENT = {
@@ -115,7 +114,7 @@ def start(settings: Settings, way: Way, warm: Warm) -> Launched:
 
 
 def _preloaded(warm: Warm, has_numpy: bool) -> list[str]:
-    modules = [*_PRELOAD, *(_FOR_SUITES if warm.suite else ())]
+    modules = [*_PRELOAD]
     for package in warm.packages:
         modules += _OF_PACKAGE[package] if has_numpy else ()
     if warm.suite and warm.packages and has_numpy:
