@@ -134,7 +134,7 @@ def _prepare(settings: dict[str, Any], parts: process.Parts, register_at_fork: C
     site.setcopyright()
     site.sethelper()
     for name in settings["preload"]:
-        with contextlib.suppress(ImportError):
+        with contextlib.suppress(Exception):  # a completion that imports it will see why
             importlib.import_module(name)
     new_processes.refuse()
     if parts.runner is not None:
