@@ -142,8 +142,6 @@ def _prepare(settings: dict[str, Any], parts: process.Parts, register_at_fork: C
     if not settings["namespaces"]:
         new_processes.keep_locks_in_process()
     os.register_at_fork = register_at_fork
-    if parts.suites:
-        parts.suites.prepare()
     reusable.keep()
     header.keep({*reusable.HARMLESS, "builtins"})
     leftovers.keep()
@@ -153,6 +151,8 @@ def _prepare(settings: dict[str, Any], parts: process.Parts, register_at_fork: C
     # Works without the GIL and without running Python, so also in a call into C that does not return; then `_flush`.
     faulthandler.register(channel.STACK_SIGNAL, file=channel.STACK_DESCRIPTOR, all_threads=False, chain=True)
     rehearsal.rehearse(*([parts.suites.rehearse] if parts.suites else []))
+    if parts.suites:
+        parts.suites.prepare()
     leftovers.seed()
     code = compile(_DUMMY, "dummy.py", "exec", dont_inherit=True)
     reusable.examine(code, [])

@@ -24,7 +24,7 @@ from evaluator.suites.guest.runner import Compiled, Runner, compile_test, show
 
 
 def prepare() -> None:
-    """Imports what suites use, once, in the zygote."""
+    """Called once, in the zygote, after `rehearse`."""
     kept_modules.prepare()
 
 
