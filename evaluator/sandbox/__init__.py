@@ -97,9 +97,9 @@ class Sandbox:
             program.source,
             program.preamble,
             *(program.suite.imports if program.suite else ()),
+            own_python=self.settings.python is None,
             system=program.system and way is Way.NAMESPACES,
             runner=program.runner,
-            own_python=self.settings.python is None,
         )
 
         def zygote(shared: bool) -> Zygote:
