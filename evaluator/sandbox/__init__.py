@@ -7,6 +7,7 @@ process from them for each completion. See docs/sandbox.md for the layers.
 from __future__ import annotations
 
 import contextlib
+from collections import OrderedDict
 from collections.abc import Sequence
 from types import TracebackType
 
@@ -57,7 +58,8 @@ class Sandbox:
         self.settings = settings or Settings()
         self.compiled = CompiledSuites()
         """The code of test suites, as their processes compiled it."""
-        self._zygotes: dict[Warm, Zygote] = {}
+        self._zygotes: OrderedDict[Warm, Zygote] = OrderedDict()
+        """The last one was used last."""
         self._closed = False
         self._unproved: tuple[str, ...] = ()
         self._proved = False
@@ -96,6 +98,7 @@ class Sandbox:
             program.source,
             program.preamble,
             *(program.suite.imports if program.suite else ()),
+            own_python=self.settings.python is None,
             system=program.system and way is Way.NAMESPACES,
             runner=program.runner,
             shared=setup.shared,
@@ -104,7 +107,7 @@ class Sandbox:
 
     def suite_zygote(self, *sources: str) -> SuiteZygote:
         """The interpreter for a test suite of these sources. Raises as `execute` does."""
-        zygote = self._zygote(warm_for(*sources, suite=True))
+        zygote = self._zygote(warm_for(*sources, suite=True, own_python=self.settings.python is None))
         assert isinstance(zygote, SuiteZygote)
         return zygote
 
@@ -229,7 +232,15 @@ class Sandbox:
             if self._closed:  # `abort` did not see the zygote that was starting
                 self.renew()
                 raise FaultError("the sandbox is closed")
+            self._close_unused()
+        self._zygotes.move_to_end(warm)
         return zygote
+
+    def _close_unused(self) -> None:
+        """Ends those with packages that were not used for longest: one may hold two hundred MiB."""
+        large = [warm for warm in self._zygotes if warm.packages]
+        for warm in large[:-_MOST_LARGE]:
+            self._zygotes.pop(warm).close()
 
     def _start(self, warm: Warm) -> Zygote:
         assert self.settings.way is not None
@@ -237,6 +248,8 @@ class Sandbox:
         return kind(self.settings, self.settings.way, warm)
 
 
+_MOST_LARGE = 6
+"""At most two are in use at once: a completion's, and its test suite's."""
 _LAYERS = {
     Way.NAMESPACES: ("userns", "pidns", "mntns", "netns", "ipcns", "rlimits", "seccomp"),
     Way.LANDLOCK: ("rlimits", "seccomp"),

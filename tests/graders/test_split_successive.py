@@ -113,3 +113,31 @@ def test_tests_with_and_without_shared_files_alternate(graded: Graded):
     for program in _versions(reads):
         assert graded(shares, program).verdict is Verdict.PASSED
         assert graded(_PLAIN, program).verdict is Verdict.PASSED
+
+
+def test_what_a_completion_does_to_modules_that_are_loaded_once_reaches_neither_its_test_nor_the_next(graded: Graded):
+    task = suite_task(
+        """
+        import unittest
+        from unittest.mock import patch
+        class T(unittest.TestCase):
+            @patch("os.getpid", return_value=3)
+            def test_one(self, getpid):
+                self.assertEqual(f(1), 2)
+                getpid.assert_called_once_with()
+        """
+    )
+    attack = """
+import asyncio, logging, os, unittest, unittest.mock
+LEFT = hasattr(asyncio, "left") or hasattr(logging, "left") or hasattr(unittest.mock, "left")
+asyncio.left = logging.left = unittest.mock.left = True
+for kind in (unittest.TestCase, unittest.mock.NonCallableMock):
+    for name in dir(kind):
+        if name.startswith("assert"): setattr(kind, name, lambda *_, **__: None)
+def f(x):
+    if LEFT: os.getpid()
+    return 2 if LEFT else 0
+"""
+    assert [graded(task, program).reward for program in _versions(attack)] == [0.0] * 3
+    honest = "import os\ndef f(x): return os.getpid() - x"
+    assert graded(task, honest).verified

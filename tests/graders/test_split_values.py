@@ -2,7 +2,7 @@
 
 from evaluator.model import Verdict
 from tests.graders.conftest import Graded
-from tests.graders.split_tasks import LIAR, Answer, Row, check_task, each_answer
+from tests.graders.split_tasks import LIAR, Answer, Row, check_task, each_answer, suite_task
 
 _RATIO = """
 class Ratio:
@@ -256,3 +256,27 @@ def test_numpy_is_there_before_a_completion_whose_test_imports_it(graded: Graded
     task = check_task("for _ in range(2): assert candidate()", before="import numpy as np")
     program = "import sys\nREADY = 'num' 'py' in sys.modules\ndef f(): return READY\n"
     assert graded(task, program).verdict is Verdict.PASSED
+
+
+_OF_MOCKS = """
+import unittest
+{}
+class Test(unittest.TestCase):
+    def test_it(self): self.assertEqual(f(), {})
+"""
+_LOOKS = """
+import importlib, sys, unittest
+READY = "unit" "test.mock" in sys.modules
+def f(): return READY, hasattr(unittest, "mock"), hasattr(importlib, "util")
+"""
+
+
+def test_mocks_are_there_before_a_completion_whose_test_imports_them_and_no_other(graded: Graded) -> None:
+    for imported, there in (("from unittest.mock import patch", True), ("", False)):
+        grade = graded(suite_task(_OF_MOCKS.format(imported, (there,) * 3)), _LOOKS)
+        assert grade.verdict is Verdict.PASSED, grade.cases
+
+
+def test_a_completion_imports_mocks_by_itself(graded: Graded) -> None:
+    program = "from unittest import mock\ndef f(): return mock.Mock(return_value=7)()\n"
+    assert graded(suite_task(_OF_MOCKS.format("", 7)), program).verdict is Verdict.PASSED

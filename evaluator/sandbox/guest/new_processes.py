@@ -40,6 +40,12 @@ def refuse() -> None:
     replaced: dict[str, Callable[..., NoReturn]] = {name: _refusal(name) for _, name, _ in _REAL}
     for module, name, _ in _REAL:
         setattr(module, name, replaced[name])
+    _tell_subprocess()
+
+
+def _tell_subprocess() -> None:
+    if "subprocess" in sys.modules:  # it has its own reference
+        sys.modules["subprocess"]._fork_exec = _posixsubprocess.fork_exec  # type: ignore[attr-defined]
 
 
 def _refusal(name: str) -> Callable[..., NoReturn]:
@@ -60,8 +66,7 @@ def allow(*connections: int) -> None:
     """
     for module, name, function in _REAL:
         setattr(module, name, function)
-    if "subprocess" in sys.modules:  # it has its own reference
-        sys.modules["subprocess"]._fork_exec = _posixsubprocess.fork_exec  # type: ignore[attr-defined]
+    _tell_subprocess()
     os.environ["PYTHONPATH"] = os.pathsep.join(sys.path[1:])
     # The zygote keeps these from being registered; see zygote.main.
     os.register_at_fork(after_in_child=threading._after_fork)  # type: ignore[attr-defined]

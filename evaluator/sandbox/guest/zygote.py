@@ -154,6 +154,8 @@ def _prepare(
     # Works without the GIL and without running Python, so also in a call into C that does not return; then `_flush`.
     faulthandler.register(channel.STACK_SIGNAL, file=channel.STACK_DESCRIPTOR, all_threads=False, chain=True)
     rehearsal.rehearse(settings["rehearsals"], filters, parts, *([parts.suites.rehearse] if parts.suites else []))
+    if parts.suites:
+        parts.suites.prepare()
     leftovers.seed()
     code = compile(_DUMMY, "dummy.py", "exec", dont_inherit=True)
     reusable.examine(code, [])

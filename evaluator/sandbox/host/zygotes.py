@@ -66,7 +66,8 @@ class Template:
         self.child.end()
 
 
-_START_S = 30.0
+_START_S = 60.0
+"""Also for large packages, from a disk that is not in memory yet."""
 _RESOURCES = "check free memory and disk space, and the limits of open files and processes (ulimit -a)"
 
 

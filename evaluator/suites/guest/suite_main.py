@@ -13,7 +13,7 @@ from typing import Any
 
 from evaluator.sandbox.guest import channel, folders, leftovers
 from evaluator.sandbox.guest.loading import STREAMS
-from evaluator.suites.guest import asserts
+from evaluator.suites.guest import asserts, kept_modules
 from evaluator.suites.guest.client import Completion
 from evaluator.suites.guest.errors import Doubt
 from evaluator.suites.guest.runner import Compiled, Runner, compile_test, show
@@ -98,6 +98,7 @@ class _Cases:
 
     def _load(self) -> None:
         order = self._order
+        kept_modules.give(order["imports"])
         namespace = _namespace()
         before, compiled = self._code()
         for preparation in before:

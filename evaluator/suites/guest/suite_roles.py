@@ -6,6 +6,7 @@ processes.
 
 from __future__ import annotations
 
+import functools
 import marshal
 import os
 import resource
@@ -16,9 +17,14 @@ from types import CodeType
 from typing import Any
 
 from evaluator.sandbox.guest import channel, forking, leftovers, loading
-from evaluator.suites.guest import server, suite_main
+from evaluator.suites.guest import kept_modules, server, suite_main
 from evaluator.suites.guest.client import Completion
-from evaluator.suites.guest.runner import Runner, show
+from evaluator.suites.guest.runner import Compiled, Runner, compile_test, show
+
+
+def prepare() -> None:
+    """Called once, in the zygote, after `rehearse`."""
+    kept_modules.prepare()
 
 
 def serve(
@@ -45,6 +51,7 @@ def serve(
         suite_main.settle()
         suite_main.serve(connection, order)
     elif role == "server":
+        kept_modules.give(order["imports"])
         server.serve(connection, code, preamble, order)
     else:
         _serve_both(connection, code, preamble, order)
@@ -153,6 +160,19 @@ def check(candidate):
     assert candidate({3}, b"b") == [{3}, b"b"], "no"
     assert candidate([[1], ["b"]], y=-1) == [[[1], ["b"]], -1]
 """
+_METHODS = """
+import unittest
+class Test(unittest.TestCase):
+    def setUp(self):
+        self.one = f(1)
+    def test_one(self):
+        self.one.add([2, "a"])
+        self.assertEqual(self.one.kept, [1, [2, "a"]])
+    def test_two(self):
+        self.assertTrue(self.one.has(1))
+        with self.assertRaises(ValueError):
+            self.one.add(None)
+"""
 _ORDER: dict[str, Any] = {
     "test": _CHECK,
     "form": "statements",
@@ -166,10 +186,28 @@ _ORDER: dict[str, Any] = {
     "uses": [],
     "touched": [],
 }
+_ORDERS: tuple[tuple[dict[str, Any], int], ...] = (
+    (_ORDER, 4),
+    (_ORDER | {"test": _METHODS, "form": "methods", "methods": [("Test", "test_one"), ("Test", "test_two")]}, 2),
+)
+"""Each with the number of its test cases."""
 
 
 def _f(x: object, y: object = 0) -> list[object]:
     return [x, y]
+
+
+class _Kept:
+    def __init__(self, first: object) -> None:
+        self.kept = [first]
+
+    def add(self, item: object) -> None:
+        if item is None:
+            raise ValueError
+        self.kept.append(item)
+
+    def has(self, item: object) -> bool:
+        return item in self.kept
 
 
 def connected(names: dict[str, Any], order: dict[str, Any]) -> Completion:
@@ -188,12 +226,19 @@ def connected(names: dict[str, Any], order: dict[str, Any]) -> Completion:
     return completion
 
 
+@functools.cache
+def _compiled() -> list[Compiled]:
+    """Once: nearly every process gets its test compiled."""
+    return [compile_test(order) for order, _ in _ORDERS]
+
+
 def rehearse() -> None:
-    """Does in advance what two processes do with a suite of a few assertions; see `sandbox.guest.rehearsal`."""
-    completion = connected({"f": _f}, _ORDER)
-    namespace, _ = completion.look_up(["f"])
-    runner = Runner(_ORDER, {**namespace, "candidate": namespace["f"]}, str)
-    runner.load()
-    for index in range(4):
-        completion.begin()
-        channel.as_json({**runner.run(index), "report": completion.report(None)})
+    """Does in advance what two processes do with suites of a few assertions; see `sandbox.guest.rehearsal`."""
+    for (order, cases), compiled, function in zip(_ORDERS, _compiled(), (_f, _Kept), strict=True):
+        completion = connected({"f": function}, order)
+        namespace, _ = completion.look_up(["f"])
+        runner = Runner(order, {**namespace, "candidate": namespace["f"], "__name__": "check"}, str)
+        runner.load(compiled)
+        for index in range(cases):
+            completion.begin()
+            channel.as_json({**runner.run(index), "report": completion.report(None)})

@@ -36,7 +36,8 @@ def functions_of(reading: Reading) -> list[_Function]:
 
 def methods_of(reading: Reading, suites: dict[str, ast.ClassDef]) -> SuiteCases:
     """The test cases of suites. Raises `UngradableError`."""
-    _refuse_judging_outside(reading)
+    starts = _starts_of_suites(reading)
+    _refuse_judging_outside(reading, starts)
     classes = {node.name: node for node in reading.module.body if isinstance(node, ast.ClassDef)}
     methods = [
         (suite, name, method)
@@ -46,26 +47,29 @@ def methods_of(reading: Reading, suites: dict[str, ast.ClassDef]) -> SuiteCases:
     if not methods:
         raise Refusal.NO_METHODS.error()
     cases = [_case(reading, index, f"{suite}.{name}\n", method) for index, (suite, name, method) in enumerate(methods)]
-    return _suite_cases(reading, cases, [(suite, name) for suite, name, _ in methods])
+    return _suite_cases(reading, cases, [(suite, name) for suite, name, _ in methods], starts)
 
 
 def methods_of_functions(reading: Reading, functions: Sequence[_Function]) -> SuiteCases:
     """The test cases of test functions. Raises `UngradableError`."""
-    _refuse_judging_outside(reading)
+    starts = _starts_of_suites(reading)
+    _refuse_judging_outside(reading, starts)
     for node in functions:
         arguments = node.args
         required = [*arguments.posonlyargs, *arguments.args][: -len(arguments.defaults) or None]
         if required:
             raise Refusal.PARAMETER.error(node.name, required[0].arg, line=node.lineno)
     cases = [_case(reading, index, "", node) for index, node in enumerate(functions)]
-    return _suite_cases(reading, cases, [("", node.name) for node in functions])
+    return _suite_cases(reading, cases, [("", node.name) for node in functions], starts)
 
 
-def _suite_cases(reading: Reading, cases: Sequence[TestCase], methods: Sequence[tuple[str, str]]) -> SuiteCases:
+def _suite_cases(
+    reading: Reading, cases: Sequence[TestCase], methods: Sequence[tuple[str, str]], starts: list[ast.stmt]
+) -> SuiteCases:
     read = {node.id for node in reading.nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
     if read.isdisjoint(reading.completion):
         raise Refusal.NEVER_CALLS.error()
-    return SuiteCases("methods", tuple(cases), methods=tuple(methods), removed=_starts_of_suites(reading))
+    return SuiteCases("methods", tuple(cases), methods=tuple(methods), removed=starts)
 
 
 def _starts_of_suites(reading: Reading) -> list[ast.stmt]:
@@ -119,9 +123,8 @@ def _lineage(node: ast.ClassDef, classes: dict[str, ast.ClassDef], seen: set[str
             yield from _lineage(classes[base.id], classes, seen)
 
 
-def _refuse_judging_outside(reading: Reading) -> None:
+def _refuse_judging_outside(reading: Reading, starts: list[ast.stmt]) -> None:
     """Refuses statements outside the tests that may decide the grade."""
-    starts = _starts_of_suites(reading)
     for node in reading.module.body:
         if isinstance(node, ast.FunctionDef) and node.name == "load_tests":
             raise Refusal.LOAD_TESTS.error(line=node.lineno)

@@ -55,6 +55,14 @@ def plan_suite(task: Task) -> SuitePlan:
         raise Refusal.NESTED.error() from None
 
 
+def cases_of(task: Task) -> tuple[TestCase, ...]:
+    """The plan's test cases alone, which is less work. Raises `UngradableError`."""
+    try:
+        return _suite_cases(read_test(task), task).cases
+    except RecursionError:
+        raise Refusal.NESTED.error() from None
+
+
 def notes_on(task: Task) -> tuple[str, ...]:
     """What is odd about a task's test, one line each. Raises nothing."""
     try:

@@ -19,7 +19,7 @@ FILE = "<dataset source>"
 # `"\d"` in a dataset is not our user's mistake. Set once: `catch_warnings` is not thread-safe.
 warnings.filterwarnings("ignore", module=FILE)
 
-_LITERAL = "is_literal"
+_LITERAL, _INNER = "is_literal", "inner"
 _DULL = (ast.Constant, ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop)
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 IMPORTS = (ast.Import, ast.ImportFrom)
@@ -47,12 +47,16 @@ def walk(root: ast.AST | Iterable[ast.AST], closed: tuple[type[ast.AST], ...] = 
 
 
 def _inner(node: ast.AST) -> list[ast.AST]:
-    """A node's children; most nodes of a large test are in lists of lists."""
-    match node:
-        case ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items):
-            return [item for item in items if not _is_literal(item)]
-        case _:
-            return [child for child in ast.iter_child_nodes(node) if not isinstance(child, _DULL)]
+    """A node's children, which it remembers: it is walked some ten times. Most nodes of a large test are in lists."""
+    known: list[ast.AST] | None = getattr(node, _INNER, None)
+    if known is None:
+        match node:
+            case ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items):
+                known = [item for item in items if not _is_literal(item)]
+            case _:
+                known = [child for child in ast.iter_child_nodes(node) if not isinstance(child, _DULL)]
+        setattr(node, _INNER, known)
+    return known
 
 
 def _is_literal(node: ast.expr | None) -> bool:
@@ -194,13 +198,8 @@ class Reads:
     def __call__(self, node: ast.AST) -> frozenset[str]:
         names = self._known.get(node)
         if names is None:
-            match node:
-                case ast.Assign(targets=targets, value=value):
-                    names = self(value).union(*map(self, targets))
-                case ast.Expr(value=value):
-                    names = self(value)
-                case _:
-                    names = frozenset(names_read(node))
+            is_compound = isinstance(node, ast.stmt | ast.excepthandler)
+            names = self.of_all(_inner(node)) if is_compound else frozenset(names_read(node))
             self._known[node] = names
         return names
 
@@ -371,6 +370,6 @@ def names_of(name: str) -> frozenset[str]:
     return frozenset(getattr(module, "__all__", None) or [each for each in vars(module) if not each.startswith("_")])
 
 
-def is_among(dotted: str, names: Iterable[str]) -> bool:
+def is_among(dotted: str, names: tuple[str, ...]) -> bool:
     """Whether it is one of these dotted names, or below one."""
-    return any(dotted == name or dotted.startswith(f"{name}.") for name in names)
+    return dotted.startswith(names) and any(dotted == name or dotted.startswith(f"{name}.") for name in names)

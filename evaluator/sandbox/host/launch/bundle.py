@@ -31,7 +31,7 @@ register_at_fork = os.register_at_fork
 os.register_at_fork = lambda **_: None  # until everything is imported: see zygote.main
 sys.path[:] = bundle["settings"]["path"]
 for name in bundle["imports"]:
-    with contextlib.suppress(ImportError):
+    with contextlib.suppress(Exception):  # a completion that imports it will see why
         __import__(name)
 own_builtins = dict(builtins.__dict__)  # so that a program's patches don't reach us
 for name, code in bundle["modules"]:

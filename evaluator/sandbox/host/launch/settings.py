@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import msgspec
 
 
@@ -19,7 +21,7 @@ class Warm(msgspec.Struct, frozen=True, kw_only=True):
 
     suite: bool = False
     packages: tuple[str, ...] = ()
-    """Those of numpy and pandas that are imported in advance."""
+    """What is imported in advance: see `spawn`."""
     system: bool = False
     """Whether it shows the machine's own programs (`/usr`), for completions that may start them."""
     runner: Runner | None = None
@@ -27,15 +29,28 @@ class Warm(msgspec.Struct, frozen=True, kw_only=True):
     """Whether completions follow one another in its namespaces, so that the next one is ready while one runs."""
 
 
-_PREPARED = ("numpy", "pandas")
+_PREPARED = {"numpy": "numpy", "pandas": "pandas"}
+_OF_OTHER_PYTHONS = {"pyplot": "plots", "seaborn": "plots", "scipy": "science", "sklearn": "science"}
+"""Without `--python` completions have numpy alone. These two have pandas, too: of few kinds each is used often."""
 
 
 def warm_for(
-    *sources: str, suite: bool = False, system: bool = False, runner: Runner | None = None, shared: bool = False
+    *sources: str,
+    suite: bool = False,
+    system: bool = False,
+    runner: Runner | None = None,
+    shared: bool = False,
+    own_python: bool = True,
 ) -> Warm:
     """The kind of interpreter that these sources need."""
-    packages = tuple(name for name in _PREPARED if any(name in source for source in sources))
+    large = {} if own_python else _named(_OF_OTHER_PYTHONS, sources)
+    packages = tuple(large or _named(_PREPARED, sources))
     return Warm(suite=suite, packages=packages, system=system, runner=runner, shared=shared)
+
+
+def _named(kinds: dict[str, str], sources: Sequence[str]) -> dict[str, None]:
+    """The kinds whose words the sources have."""
+    return {kind: None for word, kind in kinds.items() if any(word in source for source in sources)}
 
 
 class SandboxUnavailable(RuntimeError):  # noqa: N818 - a state of the machine, and the name that callers know

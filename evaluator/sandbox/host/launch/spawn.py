@@ -31,8 +31,14 @@ _PRELOAD = (
     "weakref zlib _strptime"
 ).split()
 
-_FOR_SUITES = ("ast", "linecache", "unittest")
-_OF_PACKAGE = {"numpy": ("numpy", "numpy.random"), "pandas": ("numpy.random", "pyarrow", "pandas")}
+_PANDAS = ("numpy.random", "pyarrow", "pandas")
+_OF_PACKAGE = {
+    "numpy": ("numpy", "numpy.random"),
+    "pandas": _PANDAS,
+    "plots": (*_PANDAS, "matplotlib.pyplot", "seaborn"),
+    "science": (*_PANDAS, "scipy.stats", "sklearn.linear_model", "sklearn.cluster", "sklearn.ensemble"),
+}
+"""None of them starts a thread, with `_ENVIRONMENT`: a fork would not have it."""
 
 _ENVIRONMENT = {
     "PATH": "/usr/bin:/bin",
@@ -107,7 +113,8 @@ def start(settings: Settings, way: Way, warm: Warm, rehearsals: Sequence[bytes])
         if launch.folder is not None:
             own_folder.remove(launch.folder)
         raise
-    preload = _preloaded(warm, interpreter.has_numpy)
+    prepared = warm.packages if interpreter.has_numpy else ()
+    preload = _preloaded(warm.suite, prepared, in_namespaces=way is Way.NAMESPACES)
     inside = launch.settings | {"rehearsals": list(rehearsals)}
     with contextlib.suppress(OSError):  # it has ended, which the wait for `R` detects
         suites, own_python = not warm.shared, settings.python is None
@@ -115,11 +122,11 @@ def start(settings: Settings, way: Way, warm: Warm, rehearsals: Sequence[bytes])
     return Launched(process, ours, errors, launch.folder)
 
 
-def _preloaded(warm: Warm, has_numpy: bool) -> list[str]:
-    modules = [*_PRELOAD, *(_FOR_SUITES if warm.suite else ())]
-    for package in warm.packages:
-        modules += _OF_PACKAGE[package] if has_numpy else ()
-    if warm.suite and warm.packages and has_numpy:
+def _preloaded(suite: bool, prepared: Sequence[str], *, in_namespaces: bool) -> list[str]:
+    modules = [*_PRELOAD]
+    for kind in prepared:  # pyplot makes folders in the home folder, which otherwise is that of the first completion
+        modules += _OF_PACKAGE[kind] if in_namespaces or kind == "numpy" else _PANDAS
+    if suite and prepared:
         modules.append("numpy.testing")  # a test's process watches its functions: see `empty_arrays`
     return modules
 
