@@ -252,7 +252,7 @@ class Dispatcher:
         self._measure()
 
     def _measure(self) -> None:
-        """Not for each rollout: with 64 workers that would cost half of what a rollout costs the caller."""
+        """Not for each rollout: with 64 workers that was a third of what a rollout costs the caller."""
         unstarted = self._engine.workers - len(self._workers)
         self._windows = sum(worker.window for worker in self._workers) + _QUEUED_PER_START * unstarted
 
