@@ -43,36 +43,36 @@ class Result(NamedTuple):
 
 
 def competed(way: str, workers: int, samples: Sequence[Sample]) -> Result:
-    """Runs a way (`_plain_ways.py`, `_our_ways.py`) on these completions. Raises `SystemExit` if it fails.
+    """Runs a way of `_plain_ways.py`, or `ours`, on these completions. Raises `SystemExit` if it fails.
 
     CPU time is that of the control group of `_clock.GROUP`.
     """
     with tempfile.TemporaryDirectory() as folder:
-        if way in ("ours", "run"):
+        if way == "ours":
             _write(Path(folder), samples)
-            done = _printed("_our_ways.py", way, workers, Path(folder))
+            done = _printed("_our_way.py", str(workers), folder)
         else:
             header = LIVECODEBENCH if way == "peer" else ""
-            done = _printed("_plain_ways.py", way, workers, _works(Path(folder), samples, header))
+            done = _printed("_plain_ways.py", way, str(workers), _works(Path(folder), samples, header))
     return Result(len(samples), **done)
 
 
 def bare_times(samples: Sequence[Sample]) -> list[float | None]:
     """The seconds that each takes, bare, for all its test cases; None if it is not right."""
     with tempfile.TemporaryDirectory() as folder:
-        return list(_printed("_plain_ways.py", "times", 1, _works(Path(folder), samples)))
+        return list(_printed("_plain_ways.py", "times", "1", _works(Path(folder), samples)))
 
 
-def _printed(script: str, way: str, workers: int, path: Path) -> Any:
-    command = [sys.executable, str(Path(__file__).with_name(script)), way, str(workers), str(path)]
+def _printed(script: str, *words: str) -> Any:
+    command = [sys.executable, str(Path(__file__).with_name(script)), *words]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, check=False)
     if done.returncode:
-        raise SystemExit(f"{script} {way}: exit status {done.returncode}")
+        raise SystemExit(f"{' '.join((script, *words))}: exit status {done.returncode}")
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def _works(folder: Path, samples: Sequence[Sample], header: str = "") -> Path:
-    """`header`: goes before completions whose task has none."""
+def _works(folder: Path, samples: Sequence[Sample], header: str = "") -> str:
+    """The file with them. `header`: goes before completions whose task has none."""
     works = [
         Work(
             task.preamble or header,
@@ -85,7 +85,7 @@ def _works(folder: Path, samples: Sequence[Sample], header: str = "") -> Path:
     ]
     path = folder / "works.json"
     path.write_text(json.dumps(works))
-    return path
+    return str(path)
 
 
 def _write(folder: Path, samples: Sequence[Sample]) -> None:
@@ -101,11 +101,10 @@ def _write(folder: Path, samples: Sequence[Sample]) -> None:
 
 def _row(task: Task) -> dict[str, object]:
     inputs, outputs = [case.input for case in task.cases], [case.expected for case in task.cases]
-    row: dict[str, object] = {
+    return {
         "task_id": task.task_id,
         "mode": task.mode.value,
         "entry_point": task.entry_point,
         "in_outs": {"inputs": inputs, "outputs": outputs, "fn_name": task.entry_point},
         "preamble": task.preamble,
     }
-    return row if task.limits is None else {**row, "limits": task.limits}

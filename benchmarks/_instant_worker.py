@@ -5,9 +5,13 @@ What it sends is as large as what a real worker sends, so it shows what the call
 
 from __future__ import annotations
 
+import contextlib
+import os
 import subprocess
 import sys
+import time
 from functools import cache
+from pathlib import Path
 
 from evaluator.model import CaseResult, Grade, Kind, Rollout, Verdict
 from evaluator.runs.schema import columns_of
@@ -18,12 +22,24 @@ from evaluator.workers.process_client import ProcessClient
 _LAYERS = ("userns", "pidns", "mntns", "netns", "ipcns", "rlimits", "seccomp", "landlock")
 
 
+MEETING = "BENCHMARK_MEETING"
+"""The environment variable with the folder where the workers wait for one another, and how many they are."""
+
+
 class InstantWorker(ProcessClient):
     """The caller's end of it."""
 
     @staticmethod
     def _started(descriptor: int) -> subprocess.Popen[bytes]:
         return subprocess.Popen([sys.executable, __file__, str(descriptor)], pass_fds=(descriptor,))
+
+
+def _meet() -> None:
+    """Returns when all workers have started, which takes so many of them longer than all that is measured."""
+    folder, count = os.environ[MEETING].rsplit(":", 1)
+    Path(folder, str(os.getpid())).touch()
+    while len([*Path(folder).iterdir()]) < int(count):
+        time.sleep(0.05)
 
 
 def _grade(rollout: Rollout) -> Grade:
@@ -57,6 +73,7 @@ def main(descriptor: int) -> None:
     while data := connection.recv(1 << 20):
         for message in frames.feed(data):
             if isinstance(message, Setup):
+                _meet()
                 connection.sendall(framed(Ready((Settings(way=Way.NAMESPACES), ()))))
             elif isinstance(message, Work):
                 done = answer(len(message.jobs))
@@ -65,4 +82,5 @@ def main(descriptor: int) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    with contextlib.suppress(OSError):  # the caller has ended
+        main(int(sys.argv[1]))

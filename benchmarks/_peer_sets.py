@@ -1,11 +1,10 @@
-"""Sets of completions that all competitors grade: synthetic, from files of real data, with hostile ones among them."""
+"""Sets of completions that all competitors grade: synthetic, and from files of real data."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import cycle, islice
 from pathlib import Path
-from random import Random
 
 import _workloads
 import msgspec
@@ -17,25 +16,18 @@ _TESTS = 10
 _LEETCODE_TESTS = 12
 _LONGEST_S = 0.02
 """What a real completion may take for all its test cases, bare."""
-LOOP_S = 1.0
-"""The time limit of a test case in the hostile set."""
-_LOOP, _CRASH = "while True: pass", "__import__('os').abort()"
 
 
-def synthetic(tasks: list[Task]) -> list[Sample]:
+def _synthetic(tasks: list[Task]) -> list[Sample]:
     return [Sample(task, task.reference or "") for task in tasks]
 
 
 def stdin() -> list[Sample]:
-    return synthetic(_workloads.stdin_tasks(_TESTS))
+    return _synthetic(_workloads.stdin_tasks(_TESTS))
 
 
 def call() -> list[Sample]:
-    return synthetic(_workloads.call_tasks(_TESTS))
-
-
-def under_header(samples: list[Sample]) -> list[Sample]:
-    return synthetic(_workloads.under_header([sample.task for sample in samples]))
+    return _synthetic(_workloads.call_tasks(_TESTS))
 
 
 def contest(data: Path) -> list[Sample]:
@@ -68,22 +60,3 @@ def copies(samples: Sequence[Sample], number: int) -> Iterator[Sample]:
     """That many, in turns, each with a text of its own."""
     for task, code in islice(cycle(samples), number):
         yield Sample(task, _workloads.distinct(code))
-
-
-def limited(samples: Sequence[Sample]) -> list[Sample]:
-    """The same with a short time limit."""
-    limits = {"wall_s": LOOP_S, "cpu_s": LOOP_S}
-    return [Sample(msgspec.structs.replace(task, limits=limits), code) for task, code in samples]
-
-
-def with_hostile(samples: Sequence[Sample], honest: int, each: int) -> list[Sample]:
-    """That many honest ones, with so many endless loops and as many crashes among them."""
-    made = [*copies(samples, honest)]
-    for body in (_LOOP, _CRASH):
-        made += copies([Sample(task, _hostile(task, body)) for task, _ in samples], each)
-    Random(0).shuffle(made)
-    return made
-
-
-def _hostile(task: Task, body: str) -> str:
-    return body if task.entry_point is None else f"def {task.entry_point}(*given):\n    {body}"

@@ -1,9 +1,8 @@
-"""One worker of the limit that a process per completion sets: `_pipeline.py pipeline` or `_pipeline.py floor`.
+"""One worker of the limit that a process per completion sets. It isolates nothing.
 
-Reads modules to import and a list of `Work` from stdin, as marshal writes them; prints how many are right. `pipeline`:
-while a completion runs, the next one's process is forked; it gets the program and all inputs in one message and gives
-all answers in one. `floor`: fork, run the completion, exit, wait; no message is needed, and the process itself compares
-its answers. Neither isolates anything.
+Reads modules to import and a list of `Work` from stdin, as marshal writes them; prints how many are right. While a
+completion runs, the next one's process is forked; it gets the program and all inputs in one message and gives all
+answers in one.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ import socket
 import sys
 from typing import Any, BinaryIO, NamedTuple
 
-from _plain_grading import Work, answers, is_right, passes
+from _plain_grading import Work, answers, is_right
 
 
 class _Child(NamedTuple):
@@ -65,24 +64,13 @@ def pipeline(works: list[Work]) -> int:
     return right
 
 
-def floor(works: list[Work]) -> int:
-    right = 0
-    for work in works:
-        number = os.fork()
-        if number == 0:
-            os._exit(not passes(work))
-        right += os.waitpid(number, 0)[1] == 0
-    return right
-
-
 def main() -> None:
     modules, works = marshal.load(sys.stdin.buffer)
     for name in modules:
         __import__(name)
     gc.collect()
     gc.freeze()
-    way = {"pipeline": pipeline, "floor": floor}[sys.argv[1]]
-    print(way([Work(*each) for each in works]))
+    print(pipeline([Work(*each) for each in works]))
 
 
 if __name__ == "__main__":

@@ -3,9 +3,8 @@
 FILE is a JSON list of `Work`. Prints, as JSON, how many are right, and the seconds (`_clock.py`).
 
 `peer`: what graders of contest sets do, a `multiprocessing.Manager` and a `Process` per completion, with a thread per
-worker to wait for them. `bare`: one long-lived process per worker, and nothing between completions. `pipeline` and
-`floor`: see `_pipeline.py`. `times` prints the seconds that each completion takes, alone and bare; null if it is not
-right.
+worker to wait for them. `bare`: one long-lived process per worker, and nothing between completions. `pipeline`: see
+`_pipeline.py`. `times` prints the seconds that each completion takes, alone and bare; null if it is not right.
 """
 
 from __future__ import annotations
@@ -20,7 +19,6 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -62,9 +60,9 @@ def bare(works: list[Work], workers: int) -> int:
         return sum(pool.map(passes, works, chunksize=_AT_ONCE))
 
 
-def in_pipeline(way: str, works: list[Work], workers: int) -> int:
+def pipeline(works: list[Work], workers: int) -> int:
     """Shares the completions out among processes, each of which forks one process per completion."""
-    command = [sys.executable, str(Path(__file__).with_name("_pipeline.py")), way]
+    command = [sys.executable, str(Path(__file__).with_name("_pipeline.py"))]
     started = [
         subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=False) for _ in range(workers)
     ]
@@ -75,12 +73,7 @@ def in_pipeline(way: str, works: list[Work], workers: int) -> int:
     return sum(int(process.stdout.read()) for process in started if process.stdout and not process.wait())
 
 
-WAYS: dict[str, Callable[[list[Work], int], int]] = {
-    "peer": peer,
-    "bare": bare,
-    "pipeline": partial(in_pipeline, "pipeline"),
-    "floor": partial(in_pipeline, "floor"),
-}
+WAYS: dict[str, Callable[[list[Work], int], int]] = {"peer": peer, "bare": bare, "pipeline": pipeline}
 
 
 def times(works: list[Work]) -> list[float | None]:

@@ -164,7 +164,7 @@ def results(client: Client, python: str, log: Path) -> tuple[bool, list[dict[str
     done = subprocess.run(
         [python, "-c", RUN, str(client.script)],
         cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": path},
+        env={**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": ""},  # else each worker compiles all sources
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,

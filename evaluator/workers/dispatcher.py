@@ -91,10 +91,10 @@ class _WorkerState:
     @property
     def room(self) -> int:
         """How many it may be given now; none while it has more than half of its window."""
-        if not self.ready or any(item.deaths for item in self.outstanding.values()):
-            return 0
         window, has = self.window, len(self.outstanding)
-        return window - has if has <= window // 2 else 0
+        if not self.ready or has > window // 2 or any(item.deaths for item in self.outstanding.values()):
+            return 0
+        return window - has
 
     def messages(self, items: list[Item | CallItem]) -> list[ToWorker]:
         """The messages with these, which it has from here on."""
@@ -161,6 +161,9 @@ class Dispatcher:
         """What a lost worker had: each is done alone."""
         self._numbers = itertools.count()
         self._batches: list[Batch] = []
+        self._windows = 0
+        """How many all workers together may have, also those that can still be started."""
+        self._measure()
         self._characters = 0
         self.pending = 0
         """How many have no result yet."""
@@ -168,9 +171,7 @@ class Dispatcher:
     @property
     def has_room(self) -> bool:
         """Whether it can take another rollout."""
-        unstarted = self._engine.workers - len(self._workers)
-        windows = sum(worker.window for worker in self._workers) + _QUEUED_PER_START * unstarted
-        return self.pending < windows and self._characters < _MOST_CHARACTERS
+        return self.pending < self._windows and self._characters < _MOST_CHARACTERS
 
     def watch(self, descriptor: int, on_ready: Callable[[], object]) -> None:
         """Has `wait` end, and a function called, when a descriptor can be read from."""
@@ -248,6 +249,12 @@ class Dispatcher:
             self._relieve()
         if self._failure and not self._workers and self._failed_starts >= _FAILED_STARTS:
             self._give_up_all()
+        self._measure()
+
+    def _measure(self) -> None:
+        """Not for each rollout: with 64 workers that was a third of what a rollout costs the caller."""
+        unstarted = self._engine.workers - len(self._workers)
+        self._windows = sum(worker.window for worker in self._workers) + _QUEUED_PER_START * unstarted
 
     def _relieve(self) -> None:
         """Gives idle workers what waits behind a slow rollout of another."""
@@ -356,9 +363,9 @@ class Dispatcher:
     # ---- starting and ending workers
 
     def _start(self, wanted: int) -> None:
-        """Starts as many as are wanted beside those that are starting already."""
+        """Starts as many as are wanted beside those that have nothing to do, or are starting already."""
         self._ending = [client for client in self._ending if not client.gone()]
-        wanted -= sum(not worker.ready for worker in self._workers)
+        wanted -= sum(not (worker.ready and worker.outstanding) for worker in self._workers)
         most = self._most() if wanted > 0 else 0
         while wanted > 0 and len(self._workers) < most and time.monotonic() >= self._not_before:
             wanted -= 1

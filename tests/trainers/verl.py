@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
@@ -133,11 +134,13 @@ def managers(trainer: Trainer, rows: list[Row]) -> None:
         check(f"{name} manager", rows, ours[0], theirs[0], ours_s, theirs_s)
     theirs, theirs_s = timed(lambda: trainer.rewards("prime", default_compute_score, rows))
     ours, ours_s = timed(lambda: trainer.rewards("prime", plain, rows))
-    # It starts 64 processes for each batch, each of which starts a sandbox for one or two programs, or borrows one.
+    # It starts 64 processes for each batch, each of which starts a sandbox for one or two programs, or asks a server.
     check("prime manager", rows, ours[0], theirs[0], ours_s, theirs_s)
-    with served("sandbox-fusion"):
+    with served("grades") as os.environ["ROLLSCOPE_SERVER"]:
+        trainer.rewards("prime", plain, rows[:1])  # starts the server's sandboxes
         ours, ours_s = timed(lambda: trainer.rewards("prime", plain, rows))
-    check("prime manager beside a server", rows, ours[0], theirs[0], ours_s, theirs_s)
+    del os.environ["ROLLSCOPE_SERVER"]
+    check("prime manager with a server of grades", rows, ours[0], theirs[0], ours_s, theirs_s)
 
 
 def loops(trainer: Trainer, rows: list[Row], functions: Mapping[str, Mapping[str, object]], what: str = "") -> None:

@@ -12,6 +12,7 @@ from evaluator import Limits, Task, Verdict, agrade, grade
 from evaluator.model import Kind, Rollout
 from evaluator.options import Options
 from evaluator.sandbox import FaultError
+from evaluator.workers import pool
 from evaluator.workers.interrupts import Stop
 from evaluator.workers.single import grade_one
 from tests.waiting import HANG_S, wait_until
@@ -111,6 +112,13 @@ def test_one_that_is_killed_each_time_is_our_fault() -> None:
             kill(workers())
     assert (job.result().verdict, job.result().reward) == (Verdict.SANDBOX_ERROR, None)
     assert grade(ADD, RIGHT, limits=LONG).reward == 1.0, "the next call has a worker again"
+
+
+def test_calls_one_after_another_have_one_worker() -> None:
+    """Another one would take as much CPU time as the first, and be for nothing: reward processes are short-lived."""
+    pool.close()
+    assert [grade(ADD, f"{RIGHT}  # {n}", limits=LONG).reward for n in range(3)] == [1.0] * 3
+    assert len(workers()) == 1
 
 
 def test_a_task_that_was_changed_is_another_task() -> None:
