@@ -45,12 +45,15 @@ class Header:
     def __init__(self, steps: list[Import | str], names: set[str]) -> None:
         """`steps`: imports and, as text, other statements, in order."""
         self._steps = steps
-        self._names = names if names.isdisjoint(_SEES_NAMES) else None
         self._bound: dict[str, object] = {}
         self._streams: dict[str, str] = {}
         self.reached: set[str] = set()
         """The modules, and their attributes, that the program gets from it; not `builtins`, which every program has."""
-        used = _Used(names if names.isdisjoint(_REACHES_GLOBALS) else None)
+        if not steps:
+            return
+        listed = list(names)  # see `reusable` for why
+        self._names = names if _SEES_NAMES.isdisjoint(listed) else None
+        used = _Used(names if _REACHES_GLOBALS.isdisjoint(listed) else None)
         for step in steps:
             for _, module, attribute in used.of(step) if isinstance(step, tuple) else ():
                 self.reached.add(attribute)
@@ -59,6 +62,8 @@ class Header:
 
     def run(self) -> bool:
         """Runs it once. False if that fails or would load a module: then each process has to run all of it."""
+        if not self._steps:
+            return True
         names = self._names
         if names is not None and any(isinstance(step, str) for step in self._steps):
             names = names | _USED_BY_TEXTS

@@ -17,7 +17,7 @@ import resource
 import select
 import sys
 import threading
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from operator import is_
 from types import FunctionType, ModuleType
 from typing import Any
@@ -29,6 +29,7 @@ from evaluator.sandbox.guest.reusable import BELOW, HARMLESS, OPENS_FILES, Reusa
 _FRESH_MEMORY_KIB = 64 * 1024
 
 _CONTEXT = frozenset(("getcontext", "setcontext", "localcontext"))
+_PATHS = frozenset(("path", "argv"))
 _COMPUTES_NAMES = frozenset(("getattr", "attrgetter", "methodcaller"))
 _REACHES_BUILTINS = _COMPUTES_NAMES | {"globals", "locals"}
 
@@ -61,21 +62,23 @@ class Snapshot:
     """The interpreter's state before the first run, to restore or compare after each."""
 
     def __init__(self, program: Reusable) -> None:
-        names = program.names
-        computes_names = not names.isdisjoint(_COMPUTES_NAMES)
-        self._reaches_builtins = not names.isdisjoint(_REACHES_BUILTINS)
-        named = _KEPT.keys() if computes_names else names & _KEPT.keys()
-        self._modules = [_KEPT[name] for name in named | {each for name in named for each in BELOW.get(name, ())}]
+        names = list(program.names)  # see `reusable` for why
+        computes_names = not _COMPUTES_NAMES.isdisjoint(names)
+        self._reaches_builtins = not _REACHES_BUILTINS.isdisjoint(names)
+        self._modules = _modules(_KEPT if computes_names else names)
         self._sets_attributes = program.sets_attributes
-        self._path, self._arguments = list(sys.path), list(sys.argv)
+        self._reaches_path = computes_names or not _PATHS.isdisjoint(names)
+        if self._reaches_path:
+            self._path, self._arguments = list(sys.path), list(sys.argv)
         self._recursion_limit = sys.getrecursionlimit()
         self._digits = sys.get_int_max_str_digits()
         self._exit_callbacks = atexit._ncallbacks()
         self.uses_random = "random" in names
         self._uses_threads = "threading" in names
         self._uses_patterns = "re" in names
-        self._uses_context = not names.isdisjoint(_CONTEXT)
-        self._opens_files = not names.isdisjoint(OPENS_FILES)
+        self._uses_context = not _CONTEXT.isdisjoint(names)
+        self.opens_files = not OPENS_FILES.isdisjoint(names)
+        """Without, it can't reach a descriptor other than by its streams."""
         self._files = self._files_and_descriptors()
         self._imported = list(sys.modules.values()) if computes_names else None
         self._imports = len(sys.modules)
@@ -95,7 +98,8 @@ class Snapshot:
             _forget_patterns()
         if self._uses_context:
             _set_context(_new_context())
-        sys.path[:], sys.argv[:] = self._path, self._arguments
+        if self._reaches_path:
+            sys.path[:], sys.argv[:] = self._path, self._arguments
         return (
             len(threading._active) == 1  # type: ignore[attr-defined]
             and not threading._limbo  # type: ignore[attr-defined]
@@ -103,18 +107,35 @@ class Snapshot:
             and len(sys.modules) == self._imports
             and (self._imported is None or _identical(sys.modules.values(), self._imported))
             and self._files_and_descriptors() == self._files
-            and all(module.unchanged(self._sets_attributes) for module in self._modules)
+            and self._modules_unchanged()
             and resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - self._memory < _FRESH_MEMORY_KIB
         )
 
+    def _modules_unchanged(self) -> bool:
+        for module in self._modules:  # noqa: SIM110 - a generator would cost pages
+            if not module.unchanged(self._sets_attributes):
+                return False
+        return True
+
     def _files_and_descriptors(self) -> tuple[FileState, list[tuple[int, int]]] | None:
         """None also if the program has locked us out of its folder, which it had not before its first run."""
-        if not self._opens_files:
+        if not self.opens_files:
             return None
         try:
             return files_left(), _descriptors.poll(0)
         except OSError:
             return None
+
+
+def _modules(names: Iterable[str]) -> list[_Kept]:
+    """What is kept of the modules among these names, and of those that are reached through them."""
+    modules = []
+    for name in names:
+        if name in _KEPT:
+            modules.append(_KEPT[name])
+            for below in BELOW.get(name, ()):
+                modules.append(_KEPT[below])
+    return modules
 
 
 class _Kept:
@@ -134,14 +155,15 @@ class _Kept:
         self._others = [(attributes, dict(attributes)) for attributes in others]
 
     def unchanged(self, attributes_too: bool) -> bool:
-        """`attributes_too`: also those of its members."""
+        """`attributes_too`: also its own and those of its members: for a program that sets some."""
+        for value, kept in self._containers:
+            if not _equal(value, kept):
+                return False
+        if not attributes_too:
+            return True
         for name in self._renewed:
             self._attributes[name] = self._module.get(name)
-        return (
-            _same(self._module, self._attributes)
-            and all(_equal(value, kept) for value, kept in self._containers)
-            and not (attributes_too and not all(_same(now, kept) for now, kept in self._others))
-        )
+        return _same(self._module, self._attributes) and all(_same(now, kept) for now, kept in self._others)
 
 
 def _members(attributes: dict[str, Any]) -> list[Any]:

@@ -212,6 +212,8 @@ def _drop_main(*, collect: bool) -> None:
 
 def _join_threads() -> None:
     """First the hooks of `threading`: a pool that was not shut down ends its threads then."""
+    if len(threading._active) == 1 and not threading._limbo and not threading._threading_atexits:  # type: ignore[attr-defined]
+        return
     while threading._threading_atexits:  # type: ignore[attr-defined]
         threading._threading_atexits.pop()()  # type: ignore[attr-defined]
     main = threading.current_thread()

@@ -1,5 +1,8 @@
 """Whether a program's process can run it again: a run leaves only state that `leftovers` can restore or compare.
 
+This runs in each process of a program. So it walks through a program's own names, and asks the large sets of names for
+each: to walk through those would copy the pages that they are in. A comprehension would cost pages, too.
+
 Asked for stdin programs alone; on real sets, of those with several tests, it said yes to all.
 
 It can if all that the program reaches is known here: it imports no module outside `HARMLESS` and gets none from
@@ -94,44 +97,53 @@ def examine(code: CodeType, steps: list[Import | str]) -> Reusable | str:
     own = _names(codes)
     header = Header(steps, own)
     names = own | header.reached
-    if not names.isdisjoint(_LASTING):
+    listed = list(names)
+    if not _LASTING.isdisjoint(listed):
         return f"it uses {', '.join(sorted(names & _LASTING))}"
-    modules = (names - HARMLESS) & _MODULES | own & _INNER
+    modules = _MODULES.intersection(listed) - HARMLESS | _INNER.intersection(list(own))
     if modules:
         modules &= _imported(codes) | header.reached
     if modules:
         return f"it uses the module {', '.join(sorted(modules))}"
-    storing = [each for each in codes if _stores(each)]
-    if any(map(_sets_attribute_of_global, storing)):
-        return "it sets an attribute of a global object"
-    may_end_late = not names.isdisjoint(_MAKES_STREAMS) or any(map(_suspends, codes))
-    return Reusable(header, names, bool(storing), may_end_late)
+    sets_attributes, may_end_late = False, not _MAKES_STREAMS.isdisjoint(listed)
+    for each in codes:
+        if _stores(each):
+            sets_attributes = True
+            if _sets_attribute_of_global(each):
+                return "it sets an attribute of a global object"
+        may_end_late = may_end_late or _suspends(each)
+    return Reusable(header, names, sets_attributes, may_end_late)
 
 
 def header_for(code: CodeType, steps: list[Import | str]) -> Header | None:
     """What a header does for code that is loaded once; None if the code could find its names without naming them."""
     names = _names(_with_nested(code))
-    return Header(steps, names) if names.isdisjoint(_LASTING) else None
+    return Header(steps, names) if _LASTING.isdisjoint(list(names)) else None
 
 
 def _names(codes: list[CodeType]) -> set[str]:
-    names = {name for each in codes for name in each.co_names}
-    names.update([part for name in names if "." in name for part in name.split(".")])
-    names.update([name for each in codes for name in _matched(each)])
+    names: set[str] = set()
+    for each in codes:
+        names.update(each.co_names)
+        if _MATCH_CLASS in each.co_code[::2]:
+            names.update(_matched(each))
+    for name in list(names):
+        if "." in name:
+            names.update(name.split("."))
     return names
 
 
 def _with_nested(code: CodeType) -> list[CodeType]:
     codes = [code]
     for each in codes:  # grows while it is walked
-        codes.extend([constant for constant in each.co_consts if isinstance(constant, CodeType)])
+        for constant in each.co_consts:
+            if isinstance(constant, CodeType):
+                codes.append(constant)
     return codes
 
 
 def _matched(code: CodeType) -> list[str]:
     """Names of attributes in `case` patterns, and maybe other texts."""
-    if _MATCH_CLASS not in code.co_code[::2]:
-        return []
     texts = [constant for constant in code.co_consts if isinstance(constant, tuple)]
     return [name for text in texts for name in text if isinstance(name, str)]
 
@@ -149,7 +161,7 @@ def _suspends(code: CodeType) -> bool:
 
 def _stores(code: CodeType) -> bool:
     operations = code.co_code[::2]
-    return any(store in operations for store in _STORES)
+    return _STORES[0] in operations or _STORES[1] in operations
 
 
 def _sets_attribute_of_global(code: CodeType) -> bool:
