@@ -66,7 +66,7 @@ class Snapshot:
         computes_names = not _COMPUTES_NAMES.isdisjoint(names)
         self._reaches_builtins = not _REACHES_BUILTINS.isdisjoint(names)
         self._modules = _modules(_KEPT if computes_names else names)
-        self._sets_attributes = program.sets_attributes
+        self._sets_attributes = program.sets_attributes or self._reaches_builtins
         self._reaches_path = computes_names or not _PATHS.isdisjoint(names)
         if self._reaches_path:
             self._path, self._arguments = list(sys.path), list(sys.argv)
