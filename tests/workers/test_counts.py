@@ -13,7 +13,7 @@ PATIENTLY = Options(limits=Limits(wall_s=300, cpu_s=60, total_s=300))
 FUNCTION = "def double(number):\n    return 2 * number\n"
 PROGRAM = "print(2 * int(input()))\n"
 MOST = Slope(
-    completion=Counts(processes=1.5, pages=1100, bytes=3500, calls=50, waits=4, functions=240, switches=5),
+    completion=Counts(processes=1.5, pages=700, bytes=3500, calls=50, waits=4, functions=240, switches=5),
     test=Counts(processes=0.2, pages=30, bytes=450, calls=4, waits=1, functions=20, switches=1),
 )
 """Sent together, inputs take no call at all of the parent's; some go one by one where the machine is busy."""

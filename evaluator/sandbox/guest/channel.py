@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import _socket
-import array
 import fcntl
 import marshal
 import os
@@ -28,7 +27,7 @@ ANSWERS_DESCRIPTOR = 5
 PEER_DESCRIPTOR = 6
 """The connection between a completion and its test suite."""
 
-_DESCRIPTOR = array.array("i").itemsize
+_DESCRIPTOR = struct.calcsize("i")
 MOST_DESCRIPTORS = 7
 """That one message passes."""
 
@@ -146,15 +145,15 @@ def receive_with_descriptors(connection: _socket.socket, most: int, size: int = 
     message, received, _flags, _address = connection.recvmsg(size, _socket.CMSG_LEN(most * _DESCRIPTOR))
     if not message:
         raise ClosedError
-    descriptors = array.array("i")
+    descriptors: list[int] = []
     for _, _, data in received:
-        descriptors.frombytes(data[: len(data) // _DESCRIPTOR * _DESCRIPTOR])
-    return message, list(descriptors)
+        descriptors += memoryview(data).cast("i")
+    return message, descriptors
 
 
 def send_descriptor(connection: int, kind: bytes, descriptor: int) -> None:
     """Sends a frame without payload, and a descriptor."""
-    given = array.array("i", [descriptor])
+    given = struct.pack("i", descriptor)
     sending = _socket.socket(fileno=connection)
     sending.sendmsg([_HEADER.pack(1) + kind], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, given)])
     sending.detach()

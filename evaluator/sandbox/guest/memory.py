@@ -13,7 +13,9 @@ _STEP, _LARGEST_IN_POOL = 16, 512
 """Python's allocator has pools for objects of each multiple of 16 bytes up to 512."""
 
 _POOL, _POOL_HEADER = 16 * 1024, 48
-_LARGEST_FREED, _LARGEST_SMALL = 256 * 1024, 1024
+_LARGEST_FREED, _LARGEST_SMALL = 64 * 1024, 1024
+_MOST_OBJECTS, _MOST_BLOCKS = 5000, 100
+"""Of each size: more than is ever free. An allocator of another kind has no pools, or no heap, to be filled."""
 
 _HUGE = 2 * 2**20
 _READ, _WRITE, _EXECUTE = 1, 2, 4
@@ -56,7 +58,7 @@ def fill() -> None:
 def _fill_pools(size: int) -> None:
     """Takes objects of this size until a new pool begins."""
     before = 0
-    while True:
+    for _ in range(_MOST_OBJECTS):
         taken: object = object() if size == 16 else float(size) if size == 32 else bytes(size - bytes.__basicsize__)
         _kept.append(taken)
         if id(taken) == before + size and before % _POOL == _POOL_HEADER:
@@ -73,11 +75,13 @@ def _fill_heap() -> None:
     _libc.mallinfo2.restype = _Usage
     size = _LARGEST_FREED
     while size >= _STEP:
-        unused = end_of_heap(0) - _libc.mallinfo2().top
-        block = malloc(size)
-        if block >= unused:
-            free(block)
-            size = (size * 7 // 8 if size > _LARGEST_SMALL else size - _STEP) // _STEP * _STEP
+        for _ in range(_MOST_BLOCKS):
+            unused = end_of_heap(0) - _libc.mallinfo2().top
+            block = malloc(size)
+            if block >= unused:
+                free(block)
+                break
+        size = (size * 7 // 8 if size > _LARGEST_SMALL else size - _STEP) // _STEP * _STEP
 
 
 class _Range(NamedTuple):

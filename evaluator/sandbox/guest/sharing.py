@@ -15,7 +15,6 @@ import fcntl
 import os
 import resource
 import select
-import stat
 import struct
 from collections.abc import Callable
 from typing import Any
@@ -30,7 +29,6 @@ FIRST_OWN = 50
 
 OPEN_FILES = 128
 _FOLDER_MODE = 0o1777
-_SOURCES = ("main.py", "solution.py")
 
 
 def settle(settings: dict[str, Any], abi: int) -> Callable[[], int] | None:
@@ -118,14 +116,10 @@ def _report(connection: int, number: int, child: int) -> None:
 def empty() -> None:
     """Removes what a process left in the folders, and resets what it can change of the folders themselves."""
     for folder in folders.writable:
-        for name in _SOURCES if folder == folders.home else ():
-            try:
+        os.chmod(folder, _FOLDER_MODE)
+        try:
+            for name in os.listdir(folder):
                 os.unlink(f"{folder}/{name}")
-            except OSError:
-                continue
-        state = os.stat(folder)
-        if stat.S_IMODE(state.st_mode) != _FOLDER_MODE:
-            os.chmod(folder, _FOLDER_MODE)
-        if os.listdir(folder):
+        except OSError:  # it left a folder
             folders.empty(folder)
         os.utime(folder, (0, 0))
