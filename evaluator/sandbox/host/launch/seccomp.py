@@ -187,7 +187,7 @@ def _refuse(error: int) -> int:
     return 0x00050000 | error
 
 
-_LOAD, _JUMP_EQUAL, _JUMP_AT_LEAST, _JUMP_BITS, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
+_LOAD, _JUMP, _JUMP_EQUAL, _JUMP_AT_LEAST, _JUMP_BITS, _RETURN = 0x20, 0x05, 0x15, 0x35, 0x45, 0x06
 _NUMBER, _ARCH, _ARGUMENTS = 0, 4, 16
 
 _Instruction = tuple[int, int, int, int]
@@ -287,12 +287,50 @@ def _runs(leaves: dict[int, _Leaf], otherwise: _Leaf) -> list[tuple[int, _Leaf]]
     return runs
 
 
-def _search_tree(runs: list[tuple[int, _Leaf]]) -> list[_Instruction]:
-    if len(runs) == 1:
-        return list(runs[0][1])
-    middle = len(runs) // 2
-    below, above = _search_tree(runs[:middle]), _search_tree(runs[middle:])
-    return [(_JUMP_AT_LEAST, len(below), 0, runs[middle][0]), *below, *above]
+_FAR = 250
+"""A jump with a condition reaches over at most 255 instructions."""
+
+
+class _SearchTree:
+    """Instructions that find a call's leaf, written from the last one to the first: jumps go forward alone.
+
+    A leaf that several runs have in common is written once, or again where it is too far for a jump.
+    """
+
+    def __init__(self, runs: list[tuple[int, _Leaf]]) -> None:
+        self._reversed: list[_Instruction] = []
+        self._leaves: dict[_Leaf, int] = {}
+        self._write(runs)
+
+    def instructions(self) -> list[_Instruction]:
+        return self._reversed[::-1]
+
+    def _write(self, runs: list[tuple[int, _Leaf]]) -> int:
+        """Where it begins, counted from the end."""
+        if len(runs) == 1:
+            return self._leaf(runs[0][1])
+        middle = len(runs) // 2
+        above = self._write(runs[middle:])
+        below = self._near(self._write(runs[:middle]))
+        above = self._near(above)
+        self._reversed.append((_JUMP_AT_LEAST, self._distance(above), self._distance(below), runs[middle][0]))
+        return len(self._reversed)
+
+    def _leaf(self, leaf: _Leaf) -> int:
+        if leaf not in self._leaves or self._distance(self._leaves[leaf]) > _FAR:
+            self._reversed += leaf[::-1]
+            self._leaves[leaf] = len(self._reversed)
+        return self._leaves[leaf]
+
+    def _near(self, place: int) -> int:
+        """The same, or a jump there that is near enough to be jumped to."""
+        if self._distance(place) <= _FAR:
+            return place
+        self._reversed.append((_JUMP, 0, 0, self._distance(place)))
+        return len(self._reversed)
+
+    def _distance(self, place: int) -> int:
+        return len(self._reversed) - place
 
 
 def _reporting(leaves: dict[int, _Leaf], *, loopback: bool = False) -> dict[int, _Leaf]:
@@ -384,6 +422,6 @@ def _program(runs: list[tuple[int, _Leaf]]) -> bytes:
         (_JUMP_EQUAL, 1, 0, _ARCHITECTURE[_MACHINE]),
         (_RETURN, 0, 0, _KILL_PROCESS),
         (_LOAD, 0, 0, _NUMBER),
-        *_search_tree(runs),
+        *_SearchTree(runs).instructions(),
     ]
     return b"".join(struct.pack("HBBI", *instruction) for instruction in instructions)
