@@ -77,6 +77,9 @@ def main(control: _socket.socket, settings: dict[str, Any], register_at_fork: Ca
         settings["counts_tasks"],
     )
     begin = process.server(confinement, parts, sharing.settle(settings, landlock_abi) if shared else None)
+    gc.collect()
+    memory.fill()
+    gc.freeze()
     channel.send(control.fileno(), b"R", bytes([landlock_abi]))
     if shared:
         sharing.serve(control, begin)
@@ -166,7 +169,4 @@ def _prepare(
     for name in list(sys.modules):
         if name == "evaluator" or name.startswith("evaluator."):
             del sys.modules[name]
-    gc.collect()
-    memory.fill()
     memory.enlarge_pages()
-    gc.freeze()
