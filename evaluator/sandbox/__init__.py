@@ -107,6 +107,7 @@ class Sandbox:
 
     def suite_zygote(self, *sources: str) -> SuiteZygote:
         """The interpreter for a test suite of these sources. Raises as `execute` does."""
+        self._known_way()
         zygote = self._zygote(warm_for(*sources, suite=True, own_python=self.settings.python is None))
         assert isinstance(zygote, SuiteZygote)
         return zygote
