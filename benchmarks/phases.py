@@ -68,8 +68,7 @@ def _processes(kind: str, number: int) -> list[list[_Event]]:
             process, second, _, call = match.groups()
             found[process].append(_Event(float(second), None if call is None else int(call)))
     ends = [end for _, end in _PHASES if end is not None]
-    wanted = [events for events in found.values() if {*ends} <= {event.call for event in events}]
-    return [events for events in wanted if _RESTRICT in [event.call for event in events[:200]]]
+    return [events for events in found.values() if {*ends} <= {event.call for event in events}]
 
 
 def _phases(processes: list[list[_Event]]) -> list[tuple[str, float, float, float]]:

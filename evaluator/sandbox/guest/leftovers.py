@@ -77,8 +77,7 @@ class Snapshot:
         self._uses_threads = "threading" in names
         self._uses_patterns = "re" in names
         self._uses_context = not _CONTEXT.isdisjoint(names)
-        self.opens_files = not OPENS_FILES.isdisjoint(names)
-        """Without, it can't reach a descriptor other than by its streams."""
+        self._opens_files = not OPENS_FILES.isdisjoint(names)
         self._files = self._files_and_descriptors()
         self._imported = list(sys.modules.values()) if computes_names else None
         self._imports = len(sys.modules)
@@ -119,7 +118,7 @@ class Snapshot:
 
     def _files_and_descriptors(self) -> tuple[FileState, list[tuple[int, int]]] | None:
         """None also if the program has locked us out of its folder, which it had not before its first run."""
-        if not self.opens_files:
+        if not self._opens_files:
             return None
         try:
             return files_left(), _descriptors.poll(0)

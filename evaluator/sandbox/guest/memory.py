@@ -90,7 +90,7 @@ class _Range(NamedTuple):
     first: int
     end: int
     rights: str
-    file: str
+    file: str = ""
 
     def blocks(self) -> range:
         """The addresses of the 2 MiB that lie wholly in it."""
@@ -116,9 +116,9 @@ def _ranges() -> list[_Range]:
     ranges = []
     with open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as file:
         for line in file:
-            (addresses, rights, _, _, _), path = line.split(None, 5)[:5], line[73:].strip()
+            addresses, rights, _, _, _, *path = line.rstrip().split(None, 5)
             first, end = (int(each, 16) for each in addresses.split("-"))
-            ranges.append(_Range(first, end, rights, path))
+            ranges.append(_Range(first, end, rights, *path))
     return ranges
 
 

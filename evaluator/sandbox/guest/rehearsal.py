@@ -49,18 +49,20 @@ def rehearse(
     kept = [fcntl.fcntl(number, fcntl.F_DUPFD_CLOEXEC, _OURS + 1) for number in range(3)]
     os._exit = _end
     confinement = process.Confinement(filters, 0, [], namespaces=True, shared=True, cores=set(), counts_tasks=True)
-    for _ in range(_TIMES):
-        for order in orders:
-            _send(order)
-            with contextlib.suppress(_EndedError):
-                process.answer(confinement, parts, rehearses=True)
-        for other in others:
-            other()
-    os._exit = leave
-    os.closerange(0, channel.MOST_DESCRIPTORS + 3)
-    for number, descriptor in enumerate(kept):
-        os.dup2(descriptor, number)
-    os.closerange(_OURS, kept[-1] + 1)
+    try:
+        for _ in range(_TIMES):
+            for order in orders:
+                _send(order)
+                with contextlib.suppress(_EndedError):
+                    process.answer(confinement, parts, rehearses=True)
+            for other in others:
+                other()
+    finally:  # so that an error is printed where the parent reads it
+        os._exit = leave
+        os.closerange(0, channel.MOST_DESCRIPTORS + 3)
+        for number, descriptor in enumerate(kept):
+            os.dup2(descriptor, number)
+        os.closerange(_OURS, kept[-1] + 1)
     sys.stdin, sys.stdout, sys.stderr = streams
     sys.modules.pop("solution", None)
     programs.prepare()
