@@ -1,4 +1,4 @@
-"""CRUXEval: `code` (a function `f`), `input` (its arguments), `output`, `id`; and its scored generations.
+"""CRUXEval: `code` (a function `f`), `input` (its arguments), `output`, `id`; its scored generations; CRUXEval-X's.
 
 Output prediction asks for what `f` returns. A completion is that value as Python, which is the rest of the prompt (`def
 answer(): return `), or a program with such an `answer`. `f` is not in a completion's process: it can't be called.
@@ -17,7 +17,7 @@ from evaluator.formats._code_samples import by_task
 from evaluator.formats.reading import fields as field
 from evaluator.formats.reading.fields import Fields
 from evaluator.formats.reading.registry import Format
-from evaluator.formats.reading.spec import Rollouts, Tasks, claims, truth
+from evaluator.formats.reading.spec import Recorded, Rollouts, Tasks, claims, truth, verdict_of_error
 from evaluator.model import RecordError
 
 _NOTES_ARGUMENTS = "def f(*arguments, **named):\n    return list(arguments), named\n"
@@ -113,5 +113,29 @@ CRUXEVAL_SCORES = Format(
         grade=lambda sample: truth(sample["score"]) if isinstance(sample["score"], bool) else None,
         by="CRUXEval",
         left_out="score",
+    ),
+)
+
+
+def _x_grade(fields: Fields) -> Recorded | None:
+    """Its error is a traceback, of whose last line the exception decides."""
+    passed, error = fields.get("res"), fields.get("error_message")
+    if passed is False and isinstance(error, str) and error.strip():
+        return Recorded(verdict_of_error(error), error.rstrip().rpartition("\n")[2])
+    return truth(passed, "res ") if isinstance(passed, bool) else None
+
+
+CRUXEVAL_X = Format(
+    name="cruxeval_x",
+    title="CRUXEval-X's results: id, res, error, code, answer",
+    rollouts=Rollouts(
+        claim=claims("3: id, res, code, answer, error|error_message"),
+        completion="answer",
+        prompt="",
+        task_id="id",
+        sample_id="",
+        grade=_x_grade,
+        by="CRUXEval-X",
+        left_out="answer, res, error",
     ),
 )

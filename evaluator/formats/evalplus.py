@@ -135,8 +135,6 @@ from math import inf, nan
 
 ENTRY_POINT = {entry_point!r}
 TOLERANCE = {tolerance!r}
-SOLUTION = (
-{solution})
 BASE_INPUTS = [
 {base}]
 PLUS_INPUTS = [
@@ -145,7 +143,8 @@ PLUS_INPUTS = [
 
 def _outputs(inputs):
     names = {{"__name__": "solution"}}
-    exec(SOLUTION, names)
+    exec(
+{solution}        , names)
     return [names[ENTRY_POINT](*deepcopy(arguments)) for arguments in inputs]
 
 
@@ -243,7 +242,7 @@ def _check_of(
     return _MODULE.format(
         entry_point=entry_point,
         tolerance=tolerance,
-        solution="".join(f"    {line!r}\n" for line in solution.splitlines(keepends=True)),
+        solution="".join(f"        {line!r}\n" for line in solution.splitlines(keepends=True)),
         base=_written_lines(base),
         plus=_written_lines(plus),
         accepts=f"def _accepts(actual, expected, arguments):\n    return {rule}\n" if rule else _CLOSE,

@@ -36,8 +36,8 @@ FORMAT = Format(
     title="HumanEval, HumanEval+: prompt, entry_point, test; samples with completion",
     tasks=Tasks(
         claim=claims(
-            "3: task_id, prompt, entry_point, canonical_solution, test, !mode, !is_solved; "
-            "2: task_id, prompt, entry_point, canonical_solution+test, !mode, !is_solved"
+            "3: task_id, prompt, entry_point, canonical_solution, test:text, !mode, !is_solved; "
+            "2: task_id, prompt, entry_point, canonical_solution+test, !mode, !is_solved, !test_start"
         ),
         entry_point="entry_point",
         test="test",

@@ -21,16 +21,16 @@ from evaluator.model import Mode, RecordError, Task
 from evaluator.tasks.given_tests import names_called
 
 _TAKEN = {
-    "task_id", "text", "prompt", "code",
+    "task_id", "text", "prompt", "code", "canonical_solution",
     "test_list", "challenge_test_list", "test_setup_code", "test_imports", "test",
 }  # fmt: skip
 
 
 def read_task(fields: Fields) -> Task:
-    """One task of mode assert. DeepSeek-Coder's copy has the list of asserts as `test`."""
+    """One task of mode assert. DeepSeek-Coder's copy has the list of asserts as `test`, as has MBPP-X."""
     if isinstance(fields.get("test"), list) and "test_list" not in fields:
         fields = {**field.without(fields, {"test"}), "test_list": fields["test"]}
-    code = field.text(fields, "code")
+    code = field.text(fields, "code") or field.text(fields, "canonical_solution")
     statements = list(_statements(fields))
     setup = _setup(fields)
     entry_point = _entry_point(code, setup, [node for _, node in statements])
@@ -94,5 +94,5 @@ def _defined(code: str) -> set[str]:
 FORMAT = Format(
     name="mbpp",
     title="MBPP, MBPP+: text or prompt, code, test_list, test",
-    tasks=Tasks(claim=claims("3: task_id, text|prompt, test_list:list|test:list"), code=read_task),
+    tasks=Tasks(claim=claims("3: task_id, text|prompt, test_list:list|test:list, !test_start"), code=read_task),
 )

@@ -31,7 +31,9 @@ def task_from(given: JsonValue, task_id: str) -> Task:
 
     - `{inputs, outputs, fn_name?}`, also as the `in_outs` of an object, which may be JSON text;
     - `{assert_case: [...]}` or a list of asserts, all of which call one function;
-    - `{language?, test_cases}`, where `test_cases` has the first shape or is a list of `{input, output, fn_name?}`;
+    - `{language?, test_cases}`, where `test_cases` has the first shape or is a list of `{input, output, fn_name?}`,
+      whose function may also be the `func_name` of their `metadata`;
+    - `{functional: ...}`: test code;
     - a row of the native format: it has a `task_id`, `mode`, `test` or `answer`.
 
     Inputs and outputs get an import header unless they come with a `preamble`; a native row keeps its own or has none.
@@ -46,6 +48,8 @@ def task_from(given: JsonValue, task_id: str) -> Task:
         raise RecordError(f"the tests are of type {type(value).__name__}: {_SHAPES}")
     if value.get("assert_case"):
         return _from_asserts(value["assert_case"], task_id)
+    if isinstance(value.get("functional"), str):
+        return task_of_code(value["functional"], task_id)
     if value.get("test_cases"):
         return _from_test_cases(value, task_id)
     if "inputs" in value and "outputs" in value:
@@ -87,7 +91,7 @@ def _from_list(items: list[JsonValue], task_id: str) -> Task:
         return _from_asserts(items, task_id)
     if not items or not all(isinstance(item, Mapping) and {"input", "output"} <= item.keys() for item in items):
         raise RecordError(f"the tests are a list that can't be read: {_SHAPES}")
-    names = {item.get("fn_name") for item in items} - {None, ""}
+    names = {item.get("fn_name") or fields.inner(item, "metadata").get("func_name") for item in items} - {None, ""}
     if len(names) > 1:
         raise RecordError(
             f"the tests call several functions ({', '.join(sorted(map(str, names)))}): give each function its own task"

@@ -1,4 +1,4 @@
-"""TRL, verl, NeMo RL and open-r1: what these trainers log of each step, and the tasks that they are given.
+"""TRL, verl, NeMo RL, open-r1 and SYNTHETIC-1: what these trainers log of each step, and the tasks that they are given.
 
 TRL's reward functions are the columns of numbers right after the completion. Its file does not have their weights: the
 reward is their sum, TRL's default. verl drops special tokens on decoding. NeMo RL writes each value as a list of one;
@@ -31,9 +31,10 @@ def _rewards(fields: Fields) -> Mapping[str, float]:
     for name, value in fields.items():
         if name in _NO_REWARDS:
             continue
-        if value is not None and not isinstance(value, float) and name not in _TOTALS:
+        number = field.number_in(value)  # a cell of CSV is text
+        if value is not None and not isinstance(number, float) and name not in _TOTALS:
             break
-        given = field.number(value)
+        given = field.number(number)
         if given is not None and math.isfinite(given):
             found[name] = given
     return found
@@ -128,6 +129,12 @@ _PROMPTS = "prompt|problem|problem_statement|question"
 _FENCED = re.compile(r"\s*```(?:python|py)?\s*\n(.*?)\n```\s*", re.DOTALL)
 
 
+_NOT_OF_TASK = {
+    "verification_info", "source", "gold_standard_solution", "task_id", "problem_id", "id",
+    "llm_response", "response_id", "score",
+}  # fmt: skip
+
+
 def _read_open_r1(fields: Fields) -> Task:
     """One task. Raises `RecordError` if its language is not Python."""
     if fields.get("verification_info") is None:
@@ -139,17 +146,37 @@ def _read_open_r1(fields: Fields) -> Task:
     fenced = _FENCED.fullmatch(solution)
     task.reference = (fenced[1] if fenced else solution) or None
     asked = next((name for name in _PROMPTS.split("|") if fields.get(name)), "")
-    task.metadata = field.kept(
-        fields, {asked, "verification_info", "source", "gold_standard_solution", "task_id", "problem_id", "id"}
-    )
+    task.metadata = field.kept(fields, {asked, *_NOT_OF_TASK})
     return task
+
+
+def _score(fields: Fields) -> Recorded | None:
+    score = field.number(field.number_in(fields.get("score")))
+    return None if score is None else Recorded(verdict_of_truth(score >= 1), f"score {fields['score']}")
 
 
 _OPEN_R1_PROMPT = Rollouts(task_id="task_id|problem_id|id|", prompt=_PROMPTS)
 OPEN_R1 = Format(
     name="open_r1",
-    title="open-r1, SYNTHETIC-1: tasks with verification_info",
-    tasks=Tasks(claim=claims(f"3: {_PROMPTS}, verification_info, !completion"), code=_read_open_r1),
+    title="open-r1, SYNTHETIC-1: tasks with verification_info; responses with llm_response, score",
+    tasks=Tasks(
+        claim=claims(
+            f"3: {_PROMPTS}, verification_info, !completion, !llm_response; "
+            f"2: {_PROMPTS}, verification_info, llm_response"
+        ),
+        code=_read_open_r1,
+    ),
+    rollouts=Rollouts(
+        claim=claims("3: llm_response, verification_info|score"),
+        completion="llm_response",
+        prompt=_PROMPTS,
+        task_id="task_id|problem_id|id|",
+        sample_id="response_id",
+        reward="score",
+        grade=_score,
+        by="SYNTHETIC-1",
+        left_out="verification_info, gold_standard_solution, source",
+    ),
 )
 
 

@@ -17,7 +17,13 @@ from evaluator.model import Difference, Mode, Task, TestCase
 from evaluator.sandbox import encoded_answer, encoded_call
 from evaluator.sandbox.host.outcomes import Right
 from evaluator.suites.reading import Refusal, UngradableError
-from evaluator.suites.reading.literal_calls import LiteralCall, Relation, expectation_holds, extract_calls
+from evaluator.suites.reading.literal_calls import (
+    LiteralCall,
+    Relation,
+    expectation_holds,
+    extract_calls,
+    with_imports_of_test,
+)
 from evaluator.suites.reading.plan import SuitePlan, cases_of, plan_suite
 from evaluator.tasks import long_numbers
 
@@ -74,6 +80,8 @@ class CasePlan:
     checker: str
     by_value: bool
     """Whether answers are values (call, assert) or text (stdin)."""
+    preamble: str = ""
+    """The task's, and the imports of its test: where test and completion are one module, a completion has these too."""
 
     @cached_property
     def test_cases(self) -> tuple[TestCase, ...]:
@@ -171,7 +179,7 @@ def _plan(task: Task, run_checker: str | None) -> CasePlan | SuitePlan:
             checker = _checker(task, run_checker, kind)
             make = _call_case if by_value else _stdin_case
             cases = tuple(make(case, checker.rules[kind]) for case in task.cases)
-            return CasePlan(cases, checker.name, by_value)
+            return CasePlan(cases, checker.name, by_value, task.preamble)
 
 
 def _checker(task: Task, run_checker: str | None, kind: Kind) -> Checker:
@@ -218,7 +226,8 @@ def _assert_plan(task: Task) -> CasePlan | SuitePlan:
         )
     except ValueError as error:
         raise UngradableError(f"an argument can't be sent to the sandbox: {error}") from None
-    return CasePlan(cases, _DEFAULT_CHECKERS[Mode.ASSERT], by_value=True)
+    preamble = with_imports_of_test(task)
+    return CasePlan(cases, _DEFAULT_CHECKERS[Mode.ASSERT], by_value=True, preamble=preamble)
 
 
 def _stdin_case(case: TestCase, check: Check) -> PlannedCase:

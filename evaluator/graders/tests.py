@@ -168,7 +168,7 @@ def _fault_of_suites_preamble(task: Task, cases: list[CaseResult], limits: Limit
 
 def _fault_of_preamble(task: Task, plan: CasePlan, cases: list[CaseResult], limits: Limits, bench: Bench) -> str | None:
     """Why the task's preamble is to blame for the first failing test case; None if the completion is."""
-    if not task.preamble:
+    if not plan.preamble:
         return None
     failing = next((place for place, case in enumerate(cases) if case.verdict is not Verdict.PASSED), None)
     if failing is None:
@@ -178,7 +178,7 @@ def _fault_of_preamble(task: Task, plan: CasePlan, cases: list[CaseResult], limi
         return None  # the completion ran, so the preamble had run before
     entry_point = task.entry_point if plan.by_value else None
     with stage("run"):
-        return _why_it_fails(task.preamble, entry_point, plan.cases[failing].payload, limits, bench)
+        return _why_it_fails(plan.preamble, entry_point, plan.cases[failing].payload, limits, bench)
 
 
 def _reward(result: Grade, task: Task, reward: Reward) -> float | None:
@@ -200,7 +200,7 @@ def _grade_cases(
     task: Task, code: str, plan: CasePlan, limits: Limits, bench: Bench, notes: list[Flag]
 ) -> list[CaseResult]:
     """The results; the sandbox's flags are added to `notes`."""
-    program = Program(code, task.entry_point if plan.by_value else None, task.preamble)
+    program = Program(code, task.entry_point if plan.by_value else None, plan.preamble)
     reuse, several = bench.options.isolation == "completion", len(plan.cases) > 1
     with stage("sandbox start"):
         execution = bench.sandbox.execute(program, limits, reuse=reuse, several=several)

@@ -52,7 +52,7 @@ def described(name: str) -> dict[str, Any]:
     try:
         match = sniff(FILES / name)
     except FormatError as error:
-        return {"refused": str(error).removeprefix(f"{FILES / name}: ")}
+        return {"refused": str(error).removeprefix(f"{FILES / name}:").lstrip()}
     return {
         "format": match.format,
         "role": match.role.value,

@@ -65,6 +65,13 @@ def before_prompted(fields: Fields) -> str:
 
 
 def after_prompt(fields: Fields) -> str | None:
-    """A reference: the row's prompt, its canonical solution and its suffix, as a whole program."""
-    canonical = field.text(fields, "canonical_solution")
-    return field.text(fields, "prompt") + canonical + field.text(fields, "suffix") if canonical else None
+    """A reference: the row's prompt, its canonical solution and its suffix, as a whole program.
+
+    Some prompts lack the line feed at their end.
+    """
+    canonical, prompt = field.text(fields, "canonical_solution"), field.text(fields, "prompt")
+    if not canonical:
+        return None
+    rest = canonical + field.text(fields, "suffix")
+    begins_a_line = prompt and not prompt.endswith("\n") and canonical[:1].isspace()
+    return f"{prompt}\n{rest}" if begins_a_line and syntax.tree_of(prompt + rest) is None else prompt + rest

@@ -11,7 +11,7 @@ from evaluator.formats.reading.containers import Container, open_container, read
 from evaluator.formats.reading.fields import Fields, refuse_others
 from evaluator.formats.reading.mapping import renamed
 from evaluator.formats.reading.problems import FormatError
-from evaluator.formats.reading.registry import Claimed, Format, Role, Row, claims_of, format_named
+from evaluator.formats.reading.registry import Claimed, Format, Role, Row, claims_of, format_named, known_refusals
 from evaluator.formats.reading.sources import FileLike, Source, source_of
 from evaluator.model import JsonValue, RecordError, Rollout, Task
 
@@ -110,7 +110,7 @@ def _candidates(container: Container) -> Iterator[tuple[Row, Unwrap | None, Fiel
     objects = (row for row in read_rows(container) if isinstance(row, Row))
     for row in itertools.islice(objects, _LOOKED_AT):
         yield row, None, row.fields
-        for unwrap in (samples_by_id, tasks_by_id):
+        for unwrap in (samples_by_id, tasks_by_id, rows_of_table):
             inner = next(iter(unwrap(row.fields) or ()), None)
             if inner is not None:
                 yield row, unwrap, inner
@@ -193,6 +193,9 @@ def _detected(role: Role, fields: Fields, where: str) -> Format | None:
 
 
 def _unknown(path: str, row: Row) -> FormatError:
+    known = next((each for each in known_refusals() if each.claim(row.fields) is not None), None)
+    if known is not None:
+        return FormatError(f"{path}:{row.line}: {known.message}")
     names = ", ".join(list(row.fields)[:_SHOWN_FIELDS])
     return FormatError(
         f"{path}:{row.line}: no known format has these fields ({names}): map them with "
@@ -212,6 +215,14 @@ def samples_by_id(fields: Fields) -> Iterator[dict[str, JsonValue]] | None:
 
 def _are_texts(value: JsonValue) -> bool:
     return isinstance(value, list) and all(isinstance(item, str) for item in value)
+
+
+def rows_of_table(fields: Fields) -> Iterator[dict[str, JsonValue]] | None:
+    """The rows of a table, `{columns: [name, ...], data: [[value, ...], ...]}` as W&B and pandas write it."""
+    names, rows = fields.get("columns"), fields.get("data")
+    if not isinstance(names, list) or not _are_texts(names) or not isinstance(rows, list):
+        return None
+    return (dict(zip(names, row, strict=False)) for row in rows) if all(isinstance(row, list) for row in rows) else None
 
 
 def tasks_by_id(fields: Fields) -> Iterator[dict[str, JsonValue]] | None:

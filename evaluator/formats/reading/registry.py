@@ -94,6 +94,14 @@ class ContainerKind(NamedTuple):
     open: Callable[[Path], Iterator[Row | Problem]]
 
 
+class Refusal(NamedTuple):
+    """A kind of file that is known and not read: what shows it, and what to say of it."""
+
+    name: str
+    claim: Claims
+    message: str
+
+
 class Claimed(NamedTuple):
     """A format's claim to a row, in a role."""
 
@@ -102,7 +110,7 @@ class Claimed(NamedTuple):
     role: Role
 
 
-Kind = TypeVar("Kind", Format, ContainerKind)
+Kind = TypeVar("Kind", Format, ContainerKind, Refusal)
 
 
 @cache
@@ -115,6 +123,12 @@ def known_formats() -> Mapping[str, Format]:
 def known_containers() -> tuple[ContainerKind, ...]:
     """Every kind of file that is no text, by name."""
     return tuple(_all_of(ContainerKind))
+
+
+@cache
+def known_refusals() -> tuple[Refusal, ...]:
+    """Every kind of file that is known and not read, by name."""
+    return tuple(_all_of(Refusal))
 
 
 def _all_of(kind: type[Kind]) -> list[Kind]:

@@ -88,7 +88,7 @@ STDIN = "-"
 
 _S3 = "s3://"
 _PACKINGS = (".gz", ".zst", ".bz2", ".xz")
-_ENDINGS = (".jsonl", ".json", ".ndjson", ".parquet", ".csv", ".tsv", ".eval")
+_ENDINGS = (".jsonl", ".json", ".ndjson", ".parquet", ".csv", ".tsv", ".eval", ".traj")
 SIDECARS = ("_materialized_inputs.jsonl", "_failures.jsonl", "_aggregate_metrics.json")
 """What NeMo Gym writes next to its rollouts: the inputs, the failures, the figures."""
 _PATTERN = re.compile(r"[*?\[]")

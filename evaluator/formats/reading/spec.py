@@ -66,7 +66,7 @@ class _Declared:
             if needed <= fields.keys():
                 shown = [term(fields) for term in terms]
                 if None not in shown and (self._fits is None or self._fits(fields)):
-                    return Claim(strength, ", ".join(filter(None, shown)).replace(", (", " ").replace(")", ""))
+                    return Claim(strength, ", ".join(filter(None, shown)).replace(", (", " ").strip("()"))
         return None
 
 
@@ -205,7 +205,7 @@ class Tasks(msgspec.Struct, frozen=True, kw_only=True):
     suffix: Take = ""
     entry_point: Take = ""
     test: Take = ""
-    """Test code; `in_outs` and `answer` decide tasks without it."""
+    """Test code; `in_outs` and `answer` decide tasks without it. A format with none of them has tasks without tests."""
     in_outs: Take = ""
     answer: Take = ""
     preamble: str | Callable[[Fields], str] = ""
@@ -240,7 +240,7 @@ class Tasks(msgspec.Struct, frozen=True, kw_only=True):
             row["mode"] = Mode.CALL if row["in_outs"].get("fn_name") else Mode.STDIN
         elif "answer" in row:
             row["mode"] = Mode.ANSWER
-        else:
+        elif self.test:
             row["mode"] = mode_of_test(field.text(row, "test"))
             row["entry_point"] = required_name(row.get("entry_point"), _name(self.entry_point) or "entry_point")
         task = Task.from_row(row)

@@ -23,7 +23,8 @@ from typing import Any
 
 from evaluator.checkers import brief, get_checker, message, why_no_data
 from evaluator.model import Difference, Opaque, Task, TestCase
-from evaluator.suites.reading.source import Lines, binds, parsed
+from evaluator.suites.reading.reading import SOLUTION
+from evaluator.suites.reading.source import IMPORTS, Lines, binds, parsed
 
 
 class NotLiteralError(ValueError):
@@ -70,6 +71,23 @@ def extract_calls(task: Task) -> tuple[LiteralCall, ...]:
         return tuple(_Reader(task).calls())
     except (NotLiteralError, RecursionError):
         return ()
+
+
+def with_imports_of_test(task: Task) -> str:
+    """The preamble, followed by the imports at the top of the test, but not those of the completion itself."""
+    module = parsed(task.test) if task.test is not None else None
+    lines = Lines(task.test or "")
+    imports = [
+        lines.of(node)
+        for node in (module.body if module else ())
+        if isinstance(node, IMPORTS) and not _names_completion(node, task.entry_point)
+    ]
+    return "\n".join(filter(None, (task.preamble, *imports))) if imports else task.preamble
+
+
+def _names_completion(node: ast.Import | ast.ImportFrom, entry_point: str | None) -> bool:
+    own = {SOLUTION, entry_point}
+    return getattr(node, "module", None) in own or not own.isdisjoint(alias.name for alias in node.names)
 
 
 def expectation_holds(expectation: Expectation, value: object) -> Difference | None:

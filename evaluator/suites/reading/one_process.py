@@ -72,7 +72,7 @@ READ: dict[str, str] = {
     "sets the recursion limit": "sys.setrecursionlimit threading.stack_size",
     "sets a signal handler or timer": "signal.alarm signal.setitimer signal.signal",
     "measures the process's resources": "time.process_time time.thread_time resource.getrusage",
-    Reason.WARNINGS: "pytest.deprecated_call pytest.warns",
+    Reason.WARNINGS: "pytest.deprecated_call pytest.warns warnings.filters",
     "starts threads or processes": """concurrent.futures multiprocessing threading.Thread threading.Timer
         _thread.start_new_thread""",
     "opens sockets": "http.server socket.create_server socket.socket socketserver",
