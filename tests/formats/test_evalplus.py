@@ -4,6 +4,7 @@ import pytest
 
 from evaluator.formats import load_rollouts, load_tasks
 from evaluator.model import Kind, Mode
+from evaluator.suites.reading.plan import plan_suite
 
 PROMPT = 'import math\n\ndef halve(x):\n    """Half of it."""\n'
 ROW = {
@@ -39,6 +40,11 @@ def test_the_check_runs_the_solution_on_both_kinds_of_input(task, passes):
     assert passes(made, "def halve(x):\n    return x * (0.5 + 1e-9)\n"), "near a float is right"
     assert not passes(made, "def halve(x):\n    return 1 if x == 2 else 1.5\n"), "right for the base inputs alone"
     assert not passes(made, "def halve(x):\n    return x / 2 if x < 3 else 0.0\n")
+
+
+def test_its_grades_are_verified(task):
+    made = plan_suite(task(ROW))
+    assert (made.one_process, made.proves_nothing) == (None, None)
 
 
 def test_the_inputs_are_at_most_sixteen_statements_each(task):

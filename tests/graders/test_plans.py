@@ -24,6 +24,15 @@ def test_a_task_that_was_changed_is_graded_as_it_is_now(graded: Graded) -> None:
     assert graded(asserts, "def f(x): return x").reward == 0.0
 
 
+def test_a_completion_has_the_imports_of_a_test_that_is_read_as_calls(graded: Graded) -> None:
+    """As in a benchmark's own grader, where both are one module; what the test imports of the completion is its own."""
+    test = "import re\nfrom solution import f\n\ndef check(candidate):\n    assert candidate('aha') == 'bhb'\n"
+    task = Task(task_id="t", mode=Mode.ASSERT, entry_point="f", test=test)
+    assert graded(task, "def f(s): return re.sub('a', 'b', s)").verdict is Verdict.PASSED
+    task.test = test.replace("import re", "import no_such_module")
+    assert graded(task, "def f(s): return s").verdict is Verdict.UNKNOWN, "the test can't run, whatever the completion"
+
+
 def test_the_rollouts_of_a_task_that_can_not_be_graded_are_not_kept(graded: Graded) -> None:
     """A run may have a million of them."""
     size, number = 100_000, 200
