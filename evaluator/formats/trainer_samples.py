@@ -89,7 +89,7 @@ ART = Format(
     rollouts=Rollouts(
         claim=any_of(
             claims(
-                "3: messages_and_choices:list, reward; 2: messages:list, reward, metrics:object, !trajectory_format"
+                "3: messages_and_choices:list, reward; 2: messages:list, reward, metrics:object; 1: messages:list, reward"
             ),
             claims("3: trajectories:list, (with messages_and_choices)", _has_choices),
         ),

@@ -21,7 +21,7 @@ from evaluator.formats.reading.spec import Recorded, Rollouts, Said, Tasks, any_
 from evaluator.formats.tests_alone import task_from
 from evaluator.model import JsonValue, RecordError, Task, Verdict
 
-_NO_REWARDS = ("step", "prompt", "completion", "advantage", "task_id", "problem_id")
+_NO_REWARDS = ("step", "prompt", "completion", "advantage", "advantages", "kl", "task_id", "problem_id")
 _TOTALS = ("reward", "rewards", "total_reward")
 
 

@@ -42,7 +42,7 @@ def _is_answer(value: JsonValue) -> bool:
 
 def _truth(fields: Fields) -> Fields:
     """verl's `reward_model`, which SkyRL calls `reward_spec`."""
-    name = "reward_model" if "reward_model" in fields else "reward_spec"
+    name = field.first(fields, ("reward_model", "reward_spec")) or "reward_model"
     return field.optional_object(fields, name, '{"ground_truth": ...}') or {}
 
 
