@@ -42,8 +42,10 @@ def _is_answer(value: JsonValue) -> bool:
 
 def _truth(fields: Fields) -> Fields:
     """verl's `reward_model`, which SkyRL calls `reward_spec`."""
-    name = field.first(fields, ("reward_model", "reward_spec")) or "reward_model"
-    return field.optional_object(fields, name, '{"ground_truth": ...}') or {}
+    both = (
+        field.optional_object(fields, name, '{"ground_truth": ...}') or {} for name in ("reward_model", "reward_spec")
+    )
+    return next((each for each in both if each.get("ground_truth") is not None), {})
 
 
 def _read_verl(fields: Fields) -> Task:
