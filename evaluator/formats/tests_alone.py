@@ -45,7 +45,8 @@ def task_from(given: JsonValue, task_id: str) -> Task:
     if isinstance(value, list):
         return _from_list(value, task_id)
     if not isinstance(value, Mapping):
-        raise RecordError(f"the tests are of type {type(value).__name__}: {_SHAPES}")
+        found = "missing" if value is None else f"of type {type(value).__name__}"
+        raise RecordError(f"the tests are {found}: {_SHAPES}")
     if value.get("assert_case"):
         return _from_asserts(value["assert_case"], task_id)
     if isinstance(value.get("functional"), str):

@@ -130,12 +130,12 @@ def _first_solution(fields: Fields) -> str | None:
 
 
 def _read_deepcoder(fields: Fields) -> Task:
-    task = task_from(fields["tests"], _DEEPCODER_PROMPT.task_id_of(fields))
+    task = task_from(taken(fields, "tests|test_cases"), _DEEPCODER_PROMPT.task_id_of(fields))
     task.prompt, task.source = _DEEPCODER_PROMPT.prompt_of(fields), field.text(fields, "dataset") or "DeepCoder"
     starter = field.text(fields, "starter_code")
     task.prompt += f"\n\n{starter}" if starter and starter not in task.prompt else ""
     task.reference = _first_solution(fields)
-    taken_out = {"problem", "tests", "solutions", "solution", "dataset", "starter_code", *_IDS.split("|")}
+    taken_out = {"problem", "tests", "test_cases", "solutions", "solution", "dataset", "starter_code", *_IDS.split("|")}
     task.metadata = field.kept(fields, taken_out)
     return task
 
@@ -143,8 +143,8 @@ def _read_deepcoder(fields: Fields) -> Task:
 _DEEPCODER_PROMPT = Rollouts(prompt="problem", task_id=_IDS)
 DEEPCODER = Format(
     name="deepcoder",
-    title="DeepCoder, rllm: tasks with problem, tests, solutions",
-    tasks=Tasks(claim=claims("3: problem, tests, !completion, !response"), code=_read_deepcoder),
+    title="DeepCoder, rllm, OpenThoughts: tasks with problem, tests or test_cases, solutions",
+    tasks=Tasks(claim=claims("3: problem, tests|test_cases, !completion, !response"), code=_read_deepcoder),
 )
 
 
