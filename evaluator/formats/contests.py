@@ -1,9 +1,8 @@
 """Contest problems, decided by inputs and outputs: APPS and TACO, CodeContests, LiveCodeBench.
 
-The preamble of a task is the header of imports that its graders put before every completion. CodeContests' limits are
-for compiled programs, and its own tester does not set them: they stay in the metadata. LiveCodeBench packs its private
-test cases as base64 of zlib of a pickle of one string. Nothing is ever unpickled: that string is read out of the
-pickle's instructions, and any other pickle is refused.
+The preamble of a task is the header of imports that its graders put before every completion. LiveCodeBench packs its
+private test cases as base64 of zlib of a pickle of one string. Nothing is ever unpickled: that string is read out of
+the pickle's instructions, and any other pickle is refused.
 """
 
 from __future__ import annotations
@@ -64,6 +63,8 @@ APPS = Format(
         in_outs=lambda fields: field.optional_object(fields, "input_output", field.IN_OUTS) or {},
         preamble=CONTEST,
         reference=_first_solution,
+        time_limit="time_limit",
+        memory_limit="memory_limit",
         source=lambda fields: field.text(fields, "source") or "APPS",
         left_out="task_id, problem_id, id, question, input_output, solutions, starter_code",
     ),
@@ -95,6 +96,11 @@ def _first_in_python(solutions: Fields) -> str | None:
     return next((text for language, text in pairs if language in _PYTHON_3 and isinstance(text, str)), None)
 
 
+def _memory_limit(fields: Fields) -> str | None:
+    size = fields.get("memory_limit_bytes")
+    return f"{size} bytes" if size else None
+
+
 CODE_CONTESTS = Format(
     name="code_contests",
     title="CodeContests: name, description, public_tests, private_tests, generated_tests, solutions",
@@ -105,8 +111,10 @@ CODE_CONTESTS = Format(
         in_outs=_all_tests,
         preamble=CONTEST,
         reference=lambda fields: _first_in_python(field.inner(fields, "solutions")),
+        time_limit="time_limit",
+        memory_limit=_memory_limit,
         source="CodeContests",
-        left_out="solutions, incorrect_solutions, public_tests, private_tests, generated_tests",
+        left_out="solutions, incorrect_solutions, public_tests, private_tests, generated_tests, memory_limit_bytes",
         metadata=lambda fields: {"test_counts": {name: len(_tests(fields, name)[0]) for name in _TESTS}},
     ),
 )
