@@ -27,6 +27,8 @@ if __name__ == "__main__":
 """
 """Two parts above 0 of a sum, in the style of generated checkers: what can't be read raises."""
 ONE_AND_REST = "n = int(input())\nprint(*[1, n - 1] if n > 1 else [-1])"
+BUSY = "for _ in range(6_000_000): pass"
+"""Test cases that take so long are run one by one, by a process that waits for the next one."""
 JURYS = "print({5: '2 3', 1: '-1', 9: ' 4 5 '}[int(input())])"
 
 
@@ -44,6 +46,7 @@ def verdicts(grade: Grade) -> list[str]:
     [
         (ONE_AND_REST, "PPP", None),
         (JURYS, "PPP", None),
+        (f"{BUSY}\n{ONE_AND_REST}", "PPP", None),
         ("n = int(input())\nprint(*[0, n] if n > 1 else [-1])", "WPW", "the task's checker rejects it (a part is 0)"),
         ("print(-1)", "WPW", "the task's checker can't read it: ValueError: not enough values to unpack"),
         ("print('no')", "WWW", "the task's checker can't read it: ValueError"),
@@ -82,6 +85,7 @@ def test_a_checker_that_fails_makes_no_grade_except_of_the_jurys_own_output(
     assert (result.verdict, result.reward, result.pass_rate) == (Verdict.UNKNOWN, None, None)
     assert str(result.error_message).startswith(f"the task's checker failed in test 0: {how}")
     assert verdicts(result) == ["?", "?", "?"]
+    assert {case.error_message for case in result.cases} == {result.error_message}, "it is asked once"
     assert graded(split(checker), JURYS).reward == 1.0
 
 

@@ -143,6 +143,8 @@ def test_a_row_names_its_checker_and_loads_no_file(server: Server, tmp_path: Pat
     body["verifier_metadata"]["checker"] = "nothing"
     told = verified(server(), body)
     assert (told["mask_sample"], "unknown" in told["failure_reason"]) == (True, True)
+    own = request(fenced("print(2)"), {"inputs": ["1\n"], "outputs": ["1"]}, checker_code="print(1)")
+    assert verified(server(), own)["reward"] == 1.0
     (tmp_path / "mine.py").write_text("def score(task, completion): return 1.0\n")
     told = verified(server(), request(RIGHT, SQUARES, grader=f"{tmp_path}/mine.py:score"))
     assert (told["mask_sample"], told["reward"], "file" in told["failure_reason"]) == (True, 0.0, True)
