@@ -12,6 +12,8 @@ import msgspec
 from evaluator.model import Limits, Task
 
 _VIRTUAL_PER_RESIDENT: Final = 4
+_CASES_IN_TOTAL: Final = 6
+"""How many test cases of the longest time `total_s` has room for, as in the default limits."""
 Strictness = Literal["strict", "degraded"]
 Isolation = Literal["completion", "test"]
 Unverified = Literal["keep", "unknown"]
@@ -117,7 +119,7 @@ def task_limits(task: Task, options: Options) -> Limits:
     seconds, memory_mb = options.time_factor * (task.time_limit or 0), task.memory_limit or 0
     changes: dict[str, float] = {}
     if seconds > limits.wall_s:
-        changes = {"wall_s": seconds, "total_s": limits.total_s * seconds / limits.wall_s}
+        changes = {"wall_s": seconds, "total_s": max(limits.total_s, _CASES_IN_TOTAL * seconds)}
     if seconds > limits.cpu_s:
         changes["cpu_s"] = seconds
     if memory_mb > limits.memory_mb:

@@ -10,6 +10,7 @@ from tests.graders.conftest import Graded
 
 SPLIT = """
 import sys
+import colorsys
 
 def main(given, wanted, printed):
     with open(given) as sums, open(wanted) as answers, open(printed) as lines:
@@ -29,6 +30,16 @@ if __name__ == "__main__":
 ONE_AND_REST = "n = int(input())\nprint(*[1, n - 1] if n > 1 else [-1])"
 BUSY = "for _ in range(6_000_000): pass"
 """Test cases that take so long are run one by one, by a process that waits for the next one."""
+LEAVES_MODULES = """
+import glob, os
+for folder in {"/tmp", "/dev/shm", os.getcwd()}:
+    for name in ("colorsys.py", "sitecustomize.py", "input.txt", "solution_output.txt"):
+        try:
+            with open(f"{folder}/{name}", "w") as file:
+                file.write("print(1)\\nimport os\\nos._exit(0)")
+        except OSError:
+            pass
+"""
 JURYS = "print({5: '2 3', 1: '-1', 9: ' 4 5 '}[int(input())])"
 
 
@@ -49,6 +60,7 @@ def verdicts(grade: Grade) -> list[str]:
         (f"{BUSY}\n{ONE_AND_REST}", "PPP", None),
         ("n = int(input())\nprint(*[0, n] if n > 1 else [-1])", "WPW", "the task's checker rejects it (a part is 0)"),
         ("print(-1)", "WPW", "the task's checker can't read it: ValueError: not enough values to unpack"),
+        (f"{LEAVES_MODULES}\nprint(-1)", "WPW", None),
         ("print('no')", "WWW", "the task's checker can't read it: ValueError"),
         (r"import os; os.write(1, b'\xff')", "WWW", "the task's checker can't read it: UnicodeDecodeError"),
         ("print(1 / 0)", "EEE", None),
