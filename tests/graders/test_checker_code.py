@@ -1,11 +1,14 @@
 """A task's own checker decides where outputs differ, in the sandbox, and can do nothing but that."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from evaluator.api import grade
 from evaluator.model import Grade, Limits, Task, Verdict
+from evaluator.options import Settings, Way
+from evaluator.sandbox import Sandbox
 from tests.graders.conftest import Graded
 
 SPLIT = """
@@ -41,6 +44,13 @@ for folder in {"/tmp", "/dev/shm", os.getcwd()}:
             pass
 """
 JURYS = "print({5: '2 3', 1: '-1', 9: ' 4 5 '}[int(input())])"
+
+
+@pytest.fixture(scope="module", params=[Way.NAMESPACES, pytest.param(Way.LANDLOCK, marks=pytest.mark.attacks)])
+def sandbox(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
+    """With namespaces; `make test-all` repeats it without."""
+    with Sandbox(Settings(way=request.param)) as made:
+        yield made
 
 
 def split(checker_code: str = SPLIT, **others: Any) -> Task:
@@ -183,10 +193,11 @@ os._exit(0)
 
 
 @pytest.mark.parametrize("isolation", ["completion", "test"])
-def test_what_an_output_does_to_a_weak_checker_ends_with_its_test_case(isolation: Any) -> None:
+def test_what_an_output_does_to_a_weak_checker_ends_with_its_test_case(sandbox: Sandbox, isolation: Any) -> None:
     """The first output attacks the checker, the later ones just fail: none finds what the first has left."""
     attack = f"if input() != '5':\n    print('pass')\nelse:\n    exec({LEAVER!r})"
-    result = grade(split(LEAVES), attack, isolation=isolation, limits=Limits(wall_s=30, cpu_s=30))
+    limits = Limits(wall_s=30, cpu_s=30)
+    result = grade(split(LEAVES), attack, isolation=isolation, limits=limits, sandbox=sandbox.settings)
     assert verdicts(result)[1:] == ["W", "W"]
     assert result.reward == 0.0
     assert grade(split(LEAVES), "print('pass')").reward == 0.0
