@@ -50,7 +50,8 @@ def findings(task: Task, cases: Sequence[TestCase], checker: str | None) -> Iter
         yield Finding("untested", "no test case can run", 4)
         return
     yield from _repeats(task.mode, cases)
-    yield from _comparison(task, cases, task.checker or checker)
+    if task.checker_code is None:
+        yield from _comparison(task, cases, task.checker or checker)
     if task.mode in (Mode.CALL, Mode.STDIN, Mode.ASSERT):
         yield from _missing_examples(task, cases)
     if task.mode in (Mode.ASSERT, Mode.UNITTEST):

@@ -72,9 +72,11 @@ def grade(
     does not exist. An empty completion, or one without code, is `no_code` and has the reward 0.
 
     Args:
-        task: What decides; see `Task.from_row`. Its own `limits`, `checker` and `grader` win over those given here.
+        task: What decides; see `Task.from_row`. Its own `limits`, checker and `grader` win over those given here.
         completion: The model's text: a program, what follows the prompt, or prose with fenced code.
         limits: Seconds and MiB; see `Limits`. None: `Limits()`, which is 10 s and 1,024 MiB per test case, 60 s in all.
+        time_factor: Times the task's `time_limit`, which its dataset states for compiled programs: so much time a test
+            case has at least. By default 5.
         checker: The comparison rule, such as "floats". None: `floats` for stdin, `value` for call.
         grader: A name with options, such as "tests:reward=fraction", or "FILE.py:FUNCTION". None: `tests`, for a task
             with an answer instead of tests `exact_match`.
@@ -180,7 +182,7 @@ def grade_all(
         fail_fast: Skip a completion's test cases after its first failure; these are `not_run`.
         isolation: "completion": the test cases of a stdin program may share a process, which is faster; "test": each
             has a process of its own.
-        limits, checker, grader, preamble, sandbox: As in `grade`.
+        limits, time_factor, checker, grader, preamble, sandbox: As in `grade`.
         unverified, disagreement, unfinished_thinking, options: As in `grade`.
         cache: Where grades are kept, and looked for: a folder; True: `rollscope/grades` in the user's cache directory;
             None or False: nowhere. A grade from there is `cached`, and its times are those of the run that made it.

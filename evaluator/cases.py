@@ -83,7 +83,7 @@ def run_cases(
             continue
         results.append(result)
         time_outs += result.verdict is Verdict.TIME_LIMIT
-        failed_fast = bench.options.fail_fast and result.verdict is not Verdict.PASSED
+        failed_fast = bench.options.fail_fast and result.verdict not in (Verdict.PASSED, Verdict.UNKNOWN)
         stopped = failed_fast or time_outs >= allowed or result.verdict is Verdict.REJECTED
     return results
 

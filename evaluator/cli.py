@@ -91,6 +91,10 @@ _GRADE: Final = [
     ),
     _option("--timeout", "Wall and CPU seconds per test case. [default: 10]", float),
     _option("--memory", "Resident MiB per test case. [default: 1024]", float),
+    _option(
+        "--time-factor", "Times the time limits that the dataset states; 0: ignore these. [default: 5]",
+        _from(0, float, 1000), 5.0, metavar="X",
+    ),
     _option("--checker", "Comparison rule. [default: the task's]"),
     _option("--grader", "NAME, NAME:key=value,..., FILE.json, FILE.toml or FILE.py:FUNCTION. [default: tests]"),
     _PREAMBLE,

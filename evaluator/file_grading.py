@@ -117,8 +117,8 @@ def grade_file(
         out: The run's directory, which must be empty or not exist. None: `runs/<stem>-<UTC time>` in the working
             directory, with a number at its end where that is taken.
         workers, engine, address, fail_fast, isolation: As in `grade_all`.
-        limits, checker, grader, sandbox, unverified, disagreement, unfinished_thinking, options: As in `grade`; files
-            in the working directory.
+        limits, time_factor, checker, grader, sandbox, unverified, disagreement, unfinished_thinking, options: As in
+            `grade`; files in the working directory.
         preamble: Code before every completion, in place of what the tasks say. None: what they say; "": nothing.
         format: The name of the rollouts' format, or of the dataset's. None: it is detected.
         field_map: Our names of fields to the file's, such as `{"task_id": "uid"}`; see `load_rollouts`.

@@ -106,12 +106,18 @@ class Task(msgspec.Struct, kw_only=True):
     answer: JsonValue = None
     """answer: the right answer in its grader's form (a text, or a list of accepted ones)."""
     checker: str | None = None
+    checker_code: str | None = None
+    """stdin: a checker's source, a program that is run in the sandbox (docs/checkers.md)."""
     grader: str | None = None
     """Its grader and options: see `evaluator.graders.spec`."""
     exit_code: Literal["ignore", "strict"] = "ignore"
     weights: tuple[float, ...] | None = None
     limits: dict[str, float] | None = None
     """Only the limits in the row; the run's apply to the others."""
+    time_limit: float | None = None
+    """Seconds per test case that the dataset states for compiled programs: see `Options.time_factor`."""
+    memory_limit: float | None = None
+    """MiB that the dataset states."""
     source: str = ""
     licence: str = ""
     metadata: dict[str, JsonValue] = msgspec.field(default_factory=dict)
@@ -135,8 +141,8 @@ class Task(msgspec.Struct, kw_only=True):
             row: An object from JSON; only `task_id` is required. Without `mode`: assert if there is a `test`, answer
                 if there is an `answer` and no `in_outs`, call if a function is named, else stdin. `in_outs` may also
                 be its JSON text. call: an input that is a list has one argument per item, a text has one JSON value
-                per line. `limits` are seconds and MiB (see `Limits`); absent ones are the run's. Unknown fields
-                are kept in `metadata`.
+                per line. `limits` are seconds and MiB (see `Limits`); absent ones are the run's. `time_limit` and
+                `memory_limit` are numbers, or texts such as `2 seconds`. Unknown fields are kept in `metadata`.
 
         The grades of a task without test cases are `unknown`.
 

@@ -12,6 +12,8 @@ import msgspec
 from evaluator.model import Limits, Task
 
 _VIRTUAL_PER_RESIDENT: Final = 4
+_CASES_IN_TOTAL: Final = 6
+"""How many test cases of the longest time `total_s` has room for, as in the default limits."""
 Strictness = Literal["strict", "degraded"]
 Isolation = Literal["completion", "test"]
 Unverified = Literal["keep", "unknown"]
@@ -54,6 +56,8 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     """How a run grades. A task's own `limits`, `checker` and `grader` override these."""
 
     limits: Limits = msgspec.field(default_factory=Limits)
+    time_factor: float = 5.0
+    """Times a dataset's own `time_limit`, which is for compiled programs: see `task_limits`."""
     checker: str | None = None
     """Used for the test cases whose kind (text or value) it compares."""
     grader: str | None = None
@@ -77,6 +81,7 @@ class Given(TypedDict, total=False):
     """Fields of `Options` as the keywords of `grade`, `grade_all` and `grade_file`; None is as not given."""
 
     limits: Limits | None
+    time_factor: float
     checker: str | None
     grader: str | None
     preamble: str | None
@@ -103,6 +108,23 @@ def limits_of(timeout: float | None, memory: float | None) -> Limits:
     if memory is not None:
         changes |= {"memory_mb": memory, "virtual_mb": max(limits.virtual_mb, _VIRTUAL_PER_RESIDENT * memory)}
     return limits.replaced(changes)
+
+
+def task_limits(task: Task, options: Options) -> Limits:
+    """The run's limits, raised to what the task's dataset states; the task's own `limits` are exact.
+
+    A dataset's limit lowers none: it is for compiled programs and another machine. Raises `RecordError`.
+    """
+    limits = options.limits
+    seconds, memory_mb = options.time_factor * (task.time_limit or 0), task.memory_limit or 0
+    changes: dict[str, float] = {}
+    if seconds > limits.wall_s:
+        changes = {"wall_s": seconds, "total_s": max(limits.total_s, _CASES_IN_TOTAL * seconds)}
+    if seconds > limits.cpu_s:
+        changes["cpu_s"] = seconds
+    if memory_mb > limits.memory_mb:
+        changes |= {"memory_mb": memory_mb, "virtual_mb": max(limits.virtual_mb, _VIRTUAL_PER_RESIDENT * memory_mb)}
+    return limits.replaced(changes | (task.limits or {}))
 
 
 def with_preamble(task: Task, options: Options) -> Task:

@@ -36,6 +36,9 @@ BAD_IN_ROLLOUTS = {
 BAD_IN_TASKS = {
     "weights": set(VALUES) - {"null", "[]"},
     "limits": set(VALUES) - {"null", "{}"},
+    "time_limit": set(VALUES) - FRACTIONS - TEXTS - ZEROES - {"{}"},
+    "memory_limit": set(VALUES) - FRACTIONS - TEXTS - ZEROES,
+    "checker_code": set(VALUES) - TEXTS - {"null"},
     "exit_code": set(VALUES),
     "mode": set(VALUES) - {"null"},
     "prompt": set(VALUES) - TEXTS - {"null"},

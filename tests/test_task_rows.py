@@ -5,7 +5,8 @@ import re
 
 import pytest
 
-from evaluator.model import Mode, RecordError, Task, TestCase
+from evaluator.model import Limits, Mode, RecordError, Task, TestCase
+from evaluator.options import Options, task_limits
 from evaluator.tasks.given_tests import cases_from
 
 
@@ -77,6 +78,38 @@ def test_values_of_a_call_keep_what_json_can_not_hold():
     assert case.expected == "NaN"
 
 
+@pytest.mark.parametrize(
+    ("stated", "seconds", "mebibytes"),
+    [
+        (2, 2.0, 2.0),
+        ("2.5", 2.5, 2.5),
+        ("2 seconds", 2.0, None),
+        ("500 ms", 0.5, None),
+        ("1 - 2 secs", 2.0, None),
+        ({"seconds": 1, "nanos": 500_000_000}, 1.5, None),
+        ("256 megabytes", None, 256.0),
+        ("1048576 bytes", None, 1.0),
+        ("1 GB", None, 1024.0),
+        *((nothing, None, None) for nothing in (None, 0, "", "None", "unlimited")),
+    ],
+)
+def test_the_limits_that_a_dataset_states_are_read_in_its_words(stated, seconds, mebibytes):
+    if seconds is not None or mebibytes is None:
+        assert Task.from_row(row(time_limit=stated)).time_limit == seconds
+    if mebibytes is not None or seconds is None:
+        assert Task.from_row(row(memory_limit=stated)).memory_limit == mebibytes
+
+
+def test_a_datasets_limits_raise_the_runs_and_its_own_limits_are_exact():
+    task = Task.from_row(row(time_limit=4, memory_limit=2048, limits={"cpu_s": 3}))
+    limits = task_limits(task, Options())
+    assert (limits.wall_s, limits.cpu_s, limits.total_s) == (20, 3, 120)
+    assert (limits.memory_mb, limits.virtual_mb) == (2048, 8192)
+    assert task_limits(Task.from_row(row(time_limit=1, memory_limit=256)), Options()) == Limits()
+    short = Options(limits=Limits(wall_s=1, cpu_s=1), time_factor=2)
+    assert task_limits(Task.from_row(row(time_limit=4)), short).cpu_s == 8
+
+
 def test_unknown_fields_are_kept_as_metadata():
     assert Task.from_row(row(difficulty="hard")).metadata == {"difficulty": "hard"}
 
@@ -98,6 +131,10 @@ def test_unknown_fields_are_kept_as_metadata():
         ({"limits": {"wall_s": -1}}, "limits.wall_s is -1.0"),
         ({"limits": {"wal_s": 1}}, "unknown field `wal_s`"),
         ({"limits": 3}, "limits must be an object"),
+        ({"time_limit": "2 fortnights"}, "time_limit is '2 fortnights': give seconds"),
+        ({"memory_limit": -1}, "memory_limit is -1: give mebibytes"),
+        ({"checker": "def check():\n    pass"}, "checker is a program"),
+        ({"checker": "lines", "checker_code": "print(1)"}, "checker and checker_code are both given"),
         ({"weights": [1, -1]}, "weights must be a list of numbers"),
         ({"weights": [10**400]}, "weights must be a list of numbers"),
         ({"weights": [float("nan")]}, "weights must be a list of numbers"),

@@ -25,7 +25,8 @@ from dashboard.queries.answers import Code
 from dashboard.queries.records import TaskRecord
 from dashboard.state import View
 from evaluator import grade_all
-from evaluator.model import Grade, Kind, Limits, Mode, Rollout, Task, TestCase
+from evaluator.model import Grade, Kind, Mode, Rollout, Task, TestCase
+from evaluator.options import Options
 from evaluator.runs.reading import Manifest
 
 SAMPLES_MOST = 64
@@ -157,7 +158,7 @@ def _start(task: Task, case: TestCase, samples: Sequence[Code], manifest: Manife
     earlier: Trial | None = st.session_state.get(_RESULT)
     if earlier is not None:
         earlier.job.stop()
-    work = partial(_grade, task_with(task, case), samples, manifest.options.limits, manifest.options.checker)
+    work = partial(_grade, task_with(task, case), samples, manifest.options)
     st.session_state[_RESULT] = Trial(task.task_id, case, Job("Samples run", len(samples), work), samples)
 
 
@@ -169,8 +170,7 @@ def _running(task_id: str) -> bool:
 def _grade(
     task: Task,
     samples: Sequence[Code],
-    limits: Limits,
-    checker: str | None,
+    options: Options,
     add: Callable[[Grade], None],
     stop: threading.Event,
 ) -> None:
@@ -178,7 +178,8 @@ def _grade(
         Rollout(task_id=task.task_id, sample_id=each.sample_id, completion=each.code, kind=Kind.FULL)
         for each in samples
     ]
-    for grade in grade_all([task], rollouts, limits=limits, checker=checker, cache=None):
+    limits, factor, checker = options.limits, options.time_factor, options.checker
+    for grade in grade_all([task], rollouts, limits=limits, time_factor=factor, checker=checker, cache=None):
         add(grade)
         if stop.is_set():
             break

@@ -65,7 +65,12 @@ def _start(run: OpenRun, total: int) -> None:
 
 def _check(run: OpenRun, add: Callable[[Checked], None], stop: threading.Event) -> None:
     options = run.manifest.options
-    for grade in reference_grades(dataset.with_references(run), limits=options.limits, checker=options.checker):
+    for grade in reference_grades(
+        dataset.with_references(run),
+        limits=options.limits,
+        time_factor=options.time_factor,
+        checker=options.checker,
+    ):
         found = finding(grade)
         dataset.note_reference(run, grade.task_id, found)
         add(Checked(grade.task_id, found))

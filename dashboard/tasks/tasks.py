@@ -12,14 +12,14 @@ from dashboard.components import answer_list, lists
 from dashboard.components.lists import Column
 from dashboard.controls import Screen
 from dashboard.facts import counted
-from dashboard.queries import answers, dataset
+from dashboard.queries import answers, dataset, records
 from dashboard.queries.answers import Short
 from dashboard.queries.dataset import CaseCount, Suspect
 from dashboard.queries.records import TaskRecord
 from dashboard.tasks import judgement, new_case
 from dashboard.text import case_view, code_view, diff_view
 from dashboard.workspace import OpenRun
-from evaluator.model import Mode, TestCase, Verdict
+from evaluator.model import Mode, Task, TestCase, Verdict
 
 _CASES_LISTED = 2_000
 _ANSWER = 18
@@ -63,11 +63,12 @@ def has_no_dataset(run: OpenRun) -> bool:
 
 
 def texts(screen: Screen, record: TaskRecord) -> None:
-    """Prompt, reference, preamble and test code, as far as the dataset has them."""
+    """Prompt, reference, preamble, test code and checker, as far as the dataset has them."""
     parts = {
         "Prompt": record.prompt,
         "Preamble": record.preamble,
         "Test code": record.test,
+        "Checker": task.checker_code if (task := records.decoded(record.task, Task)) else None,
         "Reference": record.reference,
     }
     present = {name: text for name, text in parts.items() if text}

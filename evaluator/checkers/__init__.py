@@ -7,8 +7,8 @@ A module of this package is one rule, with the module's name. It defines
 - `check_value`, the same for values, if it compares both and `check` is for text,
 - a docstring that says exactly what it accepts,
 
-or several small rules, each a `Checker` in `CHECKERS`. One whose `check` takes a `tolerance` may be named with it:
-`value:tolerance=1e-5`.
+or several small rules, each a `Checker` in `CHECKERS`. A name may have options: `floats:tolerance=1e-4:case=ignore`.
+`tolerance` and `repeats` are for rules whose `check` takes them, `case` is for those that compare text.
 
 To add a rule, add a file here; nothing else lists the rules. Comparing never runs a completion's code: values are
 compared by exact type, and what is not data (`evaluator.model.Opaque`) equals nothing.
@@ -72,22 +72,44 @@ class Checker:
 
 @lru_cache(maxsize=64)
 def get_checker(name: str) -> Checker:
-    """The checker of that name, with its tolerance if it names one. Raises `CheckerError` if there is none."""
-    base, _, option = name.partition(":")
+    """The checker of that name, with the options that it names. Raises `CheckerError` if there is none."""
+    base, *options = name.split(":")
     found = known_checkers().get(base)
     if found is None:
-        raise CheckerError(f"checker {name!r} is unknown: use one of {', '.join(known_checkers())}")
-    return _within(found, name, option) if option else found
+        raise CheckerError(f"checker {brief(name)} is unknown: use one of {', '.join(known_checkers())}")
+    rules = found.rules
+    for option in sorted(options, key=lambda each: each == _CASE):  # it wraps what takes the others
+        rules = _with_option(rules, option)
+        if not rules:
+            raise CheckerError(f"checker {brief(name)} can't be read: {base} does not take {option!r}; {_OPTIONS}")
+    return replace(found, name=name, rules=rules) if options else found
 
 
-def _within(checker: Checker, name: str, option: str) -> Checker:
-    takes_one = all("tolerance" in signature(check).parameters for check in checker.rules.values())
-    with contextlib.suppress(ValueError):
-        tolerance = float(option.removeprefix("tolerance="))
-        if takes_one and option.startswith("tolerance=") and 0 <= tolerance < 1:
-            rules = {kind: partial(cast("Any", check), tolerance=tolerance) for kind, check in checker.rules.items()}
-            return replace(checker, name=name, rules=rules)
-    raise CheckerError(f"checker {name!r} can't be read: only value takes an option, such as value:tolerance=1e-5")
+_CASE = "case=ignore"
+_REPEATS = "repeats=ignore"
+_OPTIONS = (
+    f"floats and value take tolerance=1e-5 or another number below 1, unordered takes {_REPEATS} for text, and what "
+    f"compares text {_CASE}"
+)
+
+
+def _with_option(rules: Mapping[Kind, Check], option: str) -> dict[Kind, Check]:
+    """Those of the rules that take the option, with it."""
+    name, _, text = option.partition("=")
+    if option == _CASE:
+        return {"text": partial(_ignoring_case, rules["text"])} if "text" in rules else {}
+    value: float | bool = False
+    if name == "tolerance":
+        with contextlib.suppress(ValueError):
+            value = float(text)
+    if option != _REPEATS and not (name == "tolerance" and text and 0 <= value < 1):
+        return {}
+    takes = {kind: cast("Any", check) for kind, check in rules.items() if name in signature(check).parameters}
+    return {kind: partial(check, **{name: value}) for kind, check in takes.items()}
+
+
+def _ignoring_case(check: Check, expected: str, actual: str) -> Difference | None:
+    return check(expected.lower(), actual.lower())
 
 
 @cache

@@ -3,8 +3,8 @@
 Two lines that are equal once stripped are equal. Otherwise their tokens are compared one by one; both sides must have
 equally many. Equal text is equal. Otherwise both must be numbers, and the *expected* one decides:
 
-- It has a point or an exponent: the actual one may differ by 1e-6, absolute or relative to the expected one. A number
-  beyond the range of a double equals only its own text.
+- It has a point or an exponent: the actual one may differ by 1e-6, absolute or relative to the expected one;
+  `floats:tolerance=1e-4` sets another. A number beyond the range of a double equals only its own text.
 - It is an int: the actual one must be exactly the same number, however large: `5.0` and `5e0` for `5`, but not
   `123456700.` for `123456789`, nor `1e9` for `1000000007`. Two ints must be the same text: `007` is not `7`, because
   such tokens are as often codes or bit strings as numbers.
@@ -17,7 +17,9 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
+from functools import partial
 
 from evaluator.checkers._text import Spot, compare_lines, token_spot
 from evaluator.model import Difference
@@ -29,31 +31,31 @@ _NUMBER = re.compile(r"[+-]?(?=\.?[0-9])[0-9]*+(?P<fraction>\.[0-9]*+)?(?P<expon
 _DIGITS_BUT_ZERO = re.compile(r"[^eE]*[1-9]")
 
 
-def check(expected: str, actual: str) -> Difference | None:
+def check(expected: str, actual: str, *, tolerance: float = TOLERANCE) -> Difference | None:
     """None when every line is the same within the tolerance; else where the first differing token is."""
-    return compare_lines(expected, actual, _spot)
+    return compare_lines(expected, actual, partial(_spot, partial(_same, tolerance)))
 
 
-def _spot(expected: str, actual: str) -> Spot | None:
+def _spot(same: Callable[[str, str], bool], expected: str, actual: str) -> Spot | None:
     if expected.strip() == actual.strip():
         return None
-    return token_spot(expected, actual, _same, "the end of the line")
+    return token_spot(expected, actual, same, "the end of the line")
 
 
-def _same(expected: str, actual: str) -> bool:
+def _same(tolerance: float, expected: str, actual: str) -> bool:
     """Whether two tokens of different text are numbers that count as equal."""
     wanted, got = _NUMBER.fullmatch(expected), _NUMBER.fullmatch(actual)
     if wanted is None or got is None:
         return False
     if wanted["fraction"] or wanted["exponent"]:
-        return _close(float(expected), float(actual))
+        return _close(float(expected), float(actual), tolerance)
     return bool(got["fraction"] or got["exponent"]) and _exact(actual) == Decimal(expected)
 
 
-def _close(wanted: float, got: float) -> bool:
+def _close(wanted: float, got: float, tolerance: float) -> bool:
     if not (math.isfinite(wanted) and math.isfinite(got)):
         return False
-    return abs(wanted - got) <= TOLERANCE * max(1.0, abs(wanted))
+    return abs(wanted - got) <= tolerance * max(1.0, abs(wanted))
 
 
 def _exact(number: str) -> Decimal | None:

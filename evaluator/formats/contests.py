@@ -1,9 +1,8 @@
-"""Contest problems, decided by inputs and outputs: APPS and TACO, CodeContests, LiveCodeBench.
+"""Contest problems, decided by inputs and outputs: APPS and TACO, CodeContests and CodeContests+, LiveCodeBench.
 
-The preamble of a task is the header of imports that its graders put before every completion. CodeContests' limits are
-for compiled programs, and its own tester does not set them: they stay in the metadata. LiveCodeBench packs its private
-test cases as base64 of zlib of a pickle of one string. Nothing is ever unpickled: that string is read out of the
-pickle's instructions, and any other pickle is refused.
+The preamble of a task is the header of imports that its graders put before every completion. LiveCodeBench packs its
+private test cases as base64 of zlib of a pickle of one string. Nothing is ever unpickled: that string is read out of
+the pickle's instructions, and any other pickle is refused.
 """
 
 from __future__ import annotations
@@ -64,6 +63,8 @@ APPS = Format(
         in_outs=lambda fields: field.optional_object(fields, "input_output", field.IN_OUTS) or {},
         preamble=CONTEST,
         reference=_first_solution,
+        time_limit="time_limit",
+        memory_limit="memory_limit",
         source=lambda fields: field.text(fields, "source") or "APPS",
         left_out="task_id, problem_id, id, question, input_output, solutions, starter_code",
     ),
@@ -95,6 +96,11 @@ def _first_in_python(solutions: Fields) -> str | None:
     return next((text for language, text in pairs if language in _PYTHON_3 and isinstance(text, str)), None)
 
 
+def _memory_limit(fields: Fields) -> str | None:
+    size = fields.get("memory_limit_bytes")
+    return f"{size} bytes" if size else None
+
+
 CODE_CONTESTS = Format(
     name="code_contests",
     title="CodeContests: name, description, public_tests, private_tests, generated_tests, solutions",
@@ -105,9 +111,47 @@ CODE_CONTESTS = Format(
         in_outs=_all_tests,
         preamble=CONTEST,
         reference=lambda fields: _first_in_python(field.inner(fields, "solutions")),
+        time_limit="time_limit",
+        memory_limit=_memory_limit,
         source="CodeContests",
-        left_out="solutions, incorrect_solutions, public_tests, private_tests, generated_tests",
+        left_out="solutions, incorrect_solutions, public_tests, private_tests, generated_tests, memory_limit_bytes",
         metadata=lambda fields: {"test_counts": {name: len(_tests(fields, name)[0]) for name in _TESTS}},
+    ),
+)
+
+
+def _milliseconds(fields: Fields) -> JsonValue:
+    limit = field.number(fields.get("time_limit"))
+    return None if limit is None else limit / 1000
+
+
+def _first_right(fields: Fields) -> str | None:
+    submissions = fields.get("correct_submissions")
+    rows = (each for each in submissions if isinstance(each, dict)) if isinstance(submissions, list) else ()
+    found = next((row for row in rows if row.get("language") in (*_PYTHON_3, "py3", "python")), None)
+    return field.text(found, "code") or None if found else None
+
+
+CODE_CONTESTS_PLUS = Format(
+    name="code_contests_plus",
+    title="CodeContests+: id, description, test_cases, checker, correct_submissions",
+    tasks=Tasks(
+        claim=claims("3: id, description, test_cases, checker+generator+validator+correct_submissions"),
+        task_id="task_id|id",
+        prompt=lambda fields: "\n\n".join(
+            filter(None, (field.text(fields, "title"), field.text(fields, "description")))
+        ),
+        in_outs=lambda fields: field.in_outs(*field.cases(fields, "test_cases")),
+        checker_code="checker",
+        time_limit=_milliseconds,
+        memory_limit="memory_limit",
+        preamble=CONTEST,
+        reference=_first_right,
+        source="CodeContests+",
+        left_out=(
+            "title, description, test_cases, checker, validator, generator, generator_cmd, correct_submissions, "
+            "incorrect_submissions, time_limit"
+        ),
     ),
 )
 
@@ -116,8 +160,7 @@ def _lcb_tests(fields: Fields) -> dict[str, JsonValue]:
     """Of mode call if a function is named (`func_name`, `fn_name`)."""
     in_outs = field.optional_object(fields, "input_output", field.IN_OUTS)
     if not in_outs:
-        cases = [case for name in _CASES for case in _test_cases(fields, name)]
-        in_outs = {"inputs": [case["input"] for case in cases], "outputs": [case["output"] for case in cases]}
+        in_outs = field.in_outs(*(case for name in _CASES for case in _test_cases(fields, name)))
     return {**in_outs, "fn_name": in_outs.get("fn_name") or _details(fields).get("func_name")}
 
 
@@ -129,13 +172,7 @@ def _test_cases(fields: Fields, name: str) -> list[Fields]:
     value = fields.get(name)
     if isinstance(value, str) and value.strip() and value.lstrip()[0] not in "[{":
         value = unpacked_json(value, name, _FIX, _only_text)
-    cases = field.unpacked({name: value}, name) or []
-    if not isinstance(cases, list):
-        raise RecordError(f"{name} must be a list of {{input, output, testtype}}")
-    for case in cases:
-        if not isinstance(case, dict) or not all(isinstance(case.get(part), str) for part in ("input", "output")):
-            raise RecordError(f"each case of {name} must have an input and an output that are text")
-    return cases
+    return field.cases({name: value}, name)
 
 
 def _only_text(pickled: bytes) -> bytes | str:

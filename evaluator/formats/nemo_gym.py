@@ -46,8 +46,8 @@ _LONGEST = 20_000
 _SHORT = 1_000
 """Characters that each part of a longer field may have."""
 NATIVE_FIELDS = frozenset({
-    "mode", "entry_point", "in_outs", "test", "answer", "preamble", "reference", "checker", "grader", "exit_code",
-    "weights", "limits", "source", "licence",
+    "mode", "entry_point", "in_outs", "test", "answer", "preamble", "reference", "checker", "checker_code", "grader",
+    "exit_code", "weights", "limits", "time_limit", "memory_limit", "source", "licence",
 })  # fmt: skip
 """The fields of a native row other than its id and its prompt."""
 

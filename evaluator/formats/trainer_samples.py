@@ -89,7 +89,8 @@ ART = Format(
     rollouts=Rollouts(
         claim=any_of(
             claims(
-                "3: messages_and_choices:list, reward; 2: messages:list, reward, metrics:object; 1: messages:list, reward"
+                "3: messages_and_choices:list, reward; 2: messages:list, reward, metrics:object; "
+                "1: messages:list, reward"
             ),
             claims("3: trajectories:list, (with messages_and_choices)", _has_choices),
         ),

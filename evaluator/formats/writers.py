@@ -24,8 +24,8 @@ JsonRow = dict[str, JsonValue]
 
 _TASK_FIELDS = {"task_id", "prompt", "entry_point", "canonical_solution", "test"}
 _OPTIONAL = (
-    "suffix", "entry_point", "test", "answer", "preamble", "reference", "checker", "grader", "exit_code", "weights",
-    "limits", "source", "licence",
+    "suffix", "entry_point", "test", "answer", "preamble", "reference", "checker", "checker_code", "grader",
+    "exit_code", "weights", "limits", "time_limit", "memory_limit", "source", "licence",
 )  # fmt: skip
 _NOT_OF_ROW = ("metadata", "line")
 _CHECK = re.compile(r"^def[ \t]+check\b", re.MULTILINE)

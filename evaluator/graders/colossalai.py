@@ -21,6 +21,7 @@ from evaluator.graders.answers import conclude, unknown_grade
 from evaluator.graders.colossalai_testing.run import Asked, CaseCode, InOutsError, run_tests
 from evaluator.graders.grader import Grader, GraderError
 from evaluator.model import CaseResult, Component, Difference, Grade, Mode, Rollout, Task, TestCase, Verdict
+from evaluator.options import task_limits
 
 _FENCE: Final = "```python"
 _FULL: Final = 10.0
@@ -52,7 +53,7 @@ def make(config: Config) -> Grader:
 
 
 def _grade(config: Config, task: Task, rollout: Rollout, bench: Bench) -> Grade:
-    limits = bench.options.limits.replaced(task.limits)
+    limits = task_limits(task, bench.options)
     code, lines_before, fenced = _solution(rollout.completion)
     grade = unknown_grade(rollout, "colossalai")
     grade.limits, grade.checker = limits, "colossalai"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from evaluator import flags
+from evaluator import flags, syntax
 from evaluator.cases import SHOWN_WHEN_RIGHT, excerpt
 from evaluator.checkers import Check, Checker, CheckerError, Kind, get_checker, render
 from evaluator.lru_cache import LruCache
@@ -32,6 +32,9 @@ _OF_LEETCODE = "value:tolerance=1e-5"
 """Its own rule; it prints five decimals."""
 _FIVE_DECIMALS = re.compile(r"\.\d{5}(?![\d.eE])")
 _MORE_DECIMALS = re.compile(r"\.\d{6}|\d[eE]")
+IS_C: Final = re.compile(r"^\s*#\s*include\b", re.MULTILINE)
+_EQUAL_OUTPUT: Final = "lines"
+"""Where the task has a checker of its own: the jury's output, in any white space around a line, is right for sure."""
 _NOT_KNOWN: Final = object()
 
 
@@ -80,6 +83,8 @@ class CasePlan:
     checker: str
     by_value: bool
     """Whether answers are values (call, assert) or text (stdin)."""
+    checker_code: str | None = None
+    """The task's own checker, which is asked about each answer that `judge` finds to be different."""
     preamble: str = ""
     """The task's, and the imports of its test: where test and completion are one module, a completion has these too."""
 
@@ -134,7 +139,7 @@ def _others(task: Task, checker: str | None) -> tuple[object, ...]:
     """Everything else that a plan depends on. Not the task itself, because its fields can be set."""
     texts = (task.prompt, task.preamble, task.test)
     libraries, of_leetcode = str(task.metadata.get("libs")), is_of_leetcode(task)
-    return (task.mode, task.entry_point, *texts, task.checker, libraries, checker, of_leetcode)
+    return (task.mode, task.entry_point, *texts, task.checker, task.checker_code, libraries, checker, of_leetcode)
 
 
 def is_of_leetcode(task: Task) -> bool:
@@ -176,10 +181,27 @@ def _plan(task: Task, run_checker: str | None) -> CasePlan | SuitePlan:
                 raise UngradableError("the task has no test cases")
             by_value = task.mode is Mode.CALL
             kind: Kind = "value" if by_value else "text"
-            checker = _checker(task, run_checker, kind)
+            own = _own_checker(task)
+            checker = get_checker(_EQUAL_OUTPUT) if own else _checker(task, run_checker, kind)
             make = _call_case if by_value else _stdin_case
             cases = tuple(make(case, checker.rules[kind]) for case in task.cases)
-            return CasePlan(cases, checker.name, by_value, task.preamble)
+            return CasePlan(cases, "checker_code" if own else checker.name, by_value, own, task.preamble)
+
+
+def _own_checker(task: Task) -> str | None:
+    """The source of the task's checker. Raises `UngradableError` for one that can't be run."""
+    code = task.checker_code
+    if code is None:
+        return None
+    if task.mode is not Mode.STDIN:
+        raise UngradableError(f"checker_code judges what a program prints: a {task.mode} task has no such output")
+    if IS_C.search(code):  # what equals the expected output is right all the same
+        return code
+    try:
+        syntax.parse(code)
+    except syntax.NOT_PYTHON as error:
+        raise UngradableError(f"checker_code is not Python: {error}") from None
+    return code
 
 
 def _checker(task: Task, run_checker: str | None, kind: Kind) -> Checker:

@@ -32,10 +32,12 @@ from evaluator.cases import (
 from evaluator.checkers import render
 from evaluator.extraction import extract
 from evaluator.graders.answers import conclude, unknown_grade
+from evaluator.graders.checker_code import TaskChecker
 from evaluator.graders.grader import Grader, nothing_more, refusal_by, withheld
 from evaluator.graders.plans import CasePlan, PlannedCase, plan_for, test_cases
 from evaluator.lru_cache import LruCache
 from evaluator.model import CaseResult, Difference, Flag, Grade, Limits, RecordError, Rollout, Task, Verdict
+from evaluator.options import task_limits
 from evaluator.sandbox import Outcome, Program, Status, encoded_call
 from evaluator.sandbox.host.program import header_of
 from evaluator.stages import stage
@@ -85,7 +87,7 @@ def grade(
     if reward != "all":
         bench = replace(bench, all_or_nothing=False)
     result = unknown_grade(rollout, "tests")
-    result.limits = options.limits.replaced(task.limits)
+    result.limits = task_limits(task, options)
     with stage("extraction"):
         in_thoughts = options.unfinished_thinking == "grade"
         extraction = extract(rollout.completion, task=task, kind=rollout.kind, unfinished_thinking=in_thoughts)
@@ -118,6 +120,8 @@ def grade(
         explain_carriage_returns(failed, task)
     failing = conclude(result, extraction.reason if extraction.code is None else None)
     result.error_line = failing.error_line if failing is not None else None
+    if reward != "all" and any(case.verdict is Verdict.UNKNOWN for case in result.cases):
+        result.verdict, result.pass_rate = Verdict.UNKNOWN, None  # its share is not known
     result.reward = _reward(result, task, reward)
     return withheld(result, options.unverified)
 
@@ -204,10 +208,13 @@ def _grade_cases(
     reuse, several = bench.options.isolation == "completion", len(plan.cases) > 1
     with stage("sandbox start"):
         execution = bench.sandbox.execute(program, limits, reuse=reuse, several=several)
+    checker = TaskChecker(plan.checker_code, bench) if plan.checker_code is not None else None
     with stage("run"), execution:
+        tampering = ""
         ahead = execution.run_ahead(plan.payloads, wall_s=limits.wall_s, right=plan.right)
 
         def run(place: int) -> CaseResult:
+            nonlocal tampering
             planned = plan.cases[place]
             outcome = ahead[place] if place < len(ahead) else attempt(planned.payload, limits, bench, execution)
             if outcome.notes:
@@ -216,10 +223,14 @@ def _grade_cases(
                 notes.extend(early_exit(planned.case.index, outcome, notes))
             if outcome.right is not None and outcome.status is Status.ANSWERED and not outcome.exit_status:
                 return passed(planned.case.index, outcome, planned.shown)
-            return _case_result(task, plan, planned, outcome)
+            result = _case_result(task, plan, planned, outcome)
+            if checker is not None and result.verdict is Verdict.WRONG_ANSWER:
+                tampering = tampering or execution.finish()  # its process has ended when the checker's starts
+                checker.judge(result, planned, outcome.stdout.data)
+            return result
 
         results = run_cases(plan.test_cases, run, execution, limits.total_s, bench)
-        tampering = execution.finish()
+        tampering = execution.finish() or tampering
     reject_if_tampered(results, tampering)
     return results
 

@@ -30,7 +30,9 @@ FEWEST_CHANGED: Final = 6
 """With fewer changed tasks, all in one direction, chance alone does the same in more than 5 % of cases (2 / 2^5)."""
 _MINOR: Final = ("interpreter", "isolation", "sandbox", "fail_fast")
 """Options that rarely change a verdict."""
-_OWN_OF_TASK: Final = ("checker", "grader", "limits", "weights")
+_OWN_OF_TASK: Final = (
+    "checker", "checker_code", "grader", "limits", "time_limit", "memory_limit", "weights",
+)  # fmt: skip
 """Fields of a task that decide how it is graded, besides its tests."""
 
 

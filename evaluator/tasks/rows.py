@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Literal, cast
 
-from evaluator.tasks import long_numbers
+from evaluator.tasks import long_numbers, stated_limits
 from evaluator.tasks.given_tests import About, cases_from, entry_point_of
 from evaluator.tasks.parts import JsonValue, Mode, RecordError, brief, limits_from
 
@@ -14,7 +14,8 @@ _GREATEST_WEIGHT = 1e15
 
 TASK_FIELDS = {
     "task_id", "prompt", "suffix", "mode", "entry_point", "in_outs", "test", "answer", "preamble", "reference",
-    "checker", "grader", "exit_code", "weights", "limits", "source", "licence",
+    "checker", "checker_code", "grader", "exit_code", "weights", "limits", "time_limit", "memory_limit", "source",
+    "licence",
 }  # fmt: skip
 
 
@@ -36,6 +37,12 @@ def task_fields(row: Mapping[str, JsonValue]) -> dict[str, Any]:
         if not isinstance(limits, dict):
             raise RecordError('limits must be an object, for example {"wall_s": 2}')
         limits_from(limits)
+    if "\n" in str(row.get("checker") or ""):
+        raise RecordError(
+            "checker is a program: give a checker's name, or a Python program as checker_code; C++ is not supported"
+        )
+    if row.get("checker") and row.get("checker_code"):
+        raise RecordError("checker and checker_code are both given: a checker's name, or a checker's source")
     weights = row.get("weights")
     prompt, reference = _optional_text(row, "prompt") or "", _optional_text(row, "reference")
     about = About(entry_point, reference or "", prompt)
@@ -51,11 +58,14 @@ def task_fields(row: Mapping[str, JsonValue]) -> dict[str, Any]:
         "preamble": preamble,
         "reference": reference,
         "checker": _optional_text(row, "checker"),
+        "checker_code": _optional_text(row, "checker_code") or None,
         "answer": row.get("answer"),
         "grader": _grader(row.get("grader")),
         "exit_code": _exit_code(row),
         "weights": _weights(weights),
         "limits": limits,
+        "time_limit": stated_limits.seconds(row.get("time_limit")),
+        "memory_limit": stated_limits.mebibytes(row.get("memory_limit")),
         "source": _optional_text(row, "source") or "",
         "licence": _optional_text(row, "licence") or "",
         "metadata": {key: value for key, value in row.items() if key not in TASK_FIELDS},

@@ -18,7 +18,7 @@ import msgspec
 from evaluator.cases import Bench
 from evaluator.graders.plans import PlannedCase, plan_for
 from evaluator.model import Mode, Task
-from evaluator.options import Given, Options, options_of
+from evaluator.options import Given, Options, options_of, task_limits
 from evaluator.sandbox import FaultError, Outcome, Program, Status
 from evaluator.suites.reading import UngradableError
 from evaluator.suites.reading.plan import SuitePlan
@@ -219,7 +219,7 @@ def replay(
         order, planned = _order(task, code, index, options.checker)
     except UngradableError as refusal:
         return Replay(Trace([], None), None, refusal=str(refusal))
-    limits = options.limits.replaced(task.limits)
+    limits = task_limits(task, options)
     budget_s = min(window.most_s, 2 * limits.wall_s + 1)
     order = msgspec.structs.replace(
         order, word=f"@{secrets.token_hex(8)} ", first=window.first, last=window.last, budget_s=budget_s
@@ -229,6 +229,7 @@ def replay(
     trace = read(outcome.stderr.data, order.word, len(lines_of(code)), window.first, window.last)
     judged = planned is not None and order.mode == "stdin" and trace.end is not None and trace.end.how != "stopped"
     right = planned.judge(outcome.stdout.text()) is None if planned is not None and judged else None
+    right = None if right is False and task.checker_code is not None else right
     return Replay(trace, outcome, right=right, budget_s=budget_s, checkable=order.mode in ("stdin", "call"))
 
 

@@ -42,7 +42,7 @@ _DECIDING: Final = tuple(name for name in Task.__struct_fields__ if name not in 
 _CLOCK: Final = re.compile(
     r"\b(?:now|today|utcnow|localtime|gmtime|ctime|strftime)\(|\btime\.time\b|\bfrom time import\b"
 )
-"""In the code of a test: it may pass today and fail tomorrow."""
+"""In the code of a test, or of a checker: it may pass today and fail tomorrow."""
 _REMEMBERED: Final = 256
 _MAY_CHANGE: Final = {Verdict.TIME_LIMIT, Verdict.MEMORY_LIMIT, Verdict.SANDBOX_ERROR, Verdict.UNKNOWN}
 _KILLED: Final = "ended by SIGKILL"
@@ -125,7 +125,7 @@ class CachedGrades:
         known = self._tasks.get(id(task))
         if known is not None:  # it holds the task, so no other one has its id
             return known[1]
-        if task.test is not None and _CLOCK.search(task.test):
+        if any(code is not None and _CLOCK.search(code) for code in (task.test, task.checker_code)):
             raise ValueError("its test looks at the clock")
         fields = {name: getattr(task, name) for name in _DECIDING}
         fields |= {"grader": _spec(task.grader), "libs": task.metadata.get("libs"), "of_leetcode": is_of_leetcode(task)}

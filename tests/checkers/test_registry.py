@@ -32,6 +32,29 @@ def test_an_unknown_name_gets_the_known_ones() -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "expected", "same", "other"),
+    [
+        ("tokens:case=ignore", "YES", "yes", "no"),
+        ("floats:tolerance=1e-4", "1.0", "1.00005", "1.0002"),
+        ("floats:case=ignore:tolerance=1e-4", "A 1.0", "a 1.00005", "b 1.0"),
+        ("unordered:repeats=ignore", "a\nb", "b\na\na", "a\na"),
+        ("unordered:repeats=ignore", "a", "a\na", "a\n" * 5000),
+    ],
+)
+def test_a_name_may_have_options(name: str, expected: str, same: str, other: str) -> None:
+    check = get_checker(name).rules["text"]
+    assert check(expected, same) is None
+    assert check(expected, other) is not None
+    assert get_checker(name.partition(":")[0]).rules["text"](expected, same) is not None
+
+
+@pytest.mark.parametrize("option", ["tolerance=1e-3", "tolerance=", "repeats=ignore", "case=no", ""])
+def test_an_option_that_a_checker_does_not_take_is_refused(option: str) -> None:
+    with pytest.raises(CheckerError, match=f"tokens does not take '{option}'; floats and value take"):
+        get_checker(f"tokens:{option}")
+
+
+@pytest.mark.parametrize(
     ("value", "source"),
     [
         ({"b": 1, "a": [True, None]}, "{'b': 1, 'a': [True, None]}"),

@@ -117,11 +117,12 @@ def test_options_reach_the_grades(tmp_path: Path, dataset: Path) -> None:
     rollouts = write_rows(tmp_path / "r.jsonl", sample("a", SLOW), sample("b", WRONG), sample("c", RIGHT))
     done = rollscope(
         "grade", rollouts, "--dataset", dataset, "--out", "run", "--timeout", "1", "--memory", "2000", "--limit", 2,
-        "--fail-fast", "--workers", 1, "--json", cwd=tmp_path,
+        "--fail-fast", "--workers", 1, "--time-factor", 3, "--json", cwd=tmp_path,
     )  # fmt: skip
     assert json.loads(done.stdout)["verdicts"] == {"wrong_answer": 1, "time_limit": 1}
     run = Run.open(tmp_path / "run")
     limits = run.manifest.options.limits
+    assert run.manifest.options.time_factor == 3.0
     assert (limits.wall_s, limits.cpu_s, limits.memory_mb, limits.virtual_mb) == (1.0, 1.0, 2000.0, 8000.0)
     skipped = run.connect().sql("SELECT DISTINCT verdict FROM cases WHERE test_index = 1").fetchall()
     assert skipped == [("not_run",)]

@@ -41,7 +41,10 @@ TASKS = (
         reference="def add(a, b):\n    return a + b\n",
     ),
     Task(task_id=f"text/{HOSTILE}", mode=Mode.STDIN, prompt=HOSTILE, cases=cases("one\ntwo\nthree\n", "x \ty\n")),
-    Task(task_id="text/all-kinds", mode=Mode.STDIN, prompt="Print the input.", cases=cases("a\n", "b\n")),
+    Task(
+        task_id="text/all-kinds", mode=Mode.STDIN, prompt="Print the input.", cases=cases("a\n", "b\n"),
+        checker_code="print(1)",
+    ),
     Task(task_id="math/untried", mode=Mode.CALL, entry_point="f", cases=cases("1")),
 )  # fmt: skip
 

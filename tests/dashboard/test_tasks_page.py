@@ -26,6 +26,10 @@ def test_the_list_has_a_mark_the_rollouts_that_passed_and_why() -> None:
     assert component(visit("tasks", task="text/all-kinds", test="1"), "case_list")["selected"] == 1
 
 
+def test_a_tasks_texts_have_a_tab_each() -> None:
+    assert [tab.label for tab in visit("tasks", task="text/all-kinds").tabs] == ["Prompt", "Checker"]
+
+
 def test_each_test_case_says_what_was_answered_with_a_link_to_each_sample() -> None:
     app = visit("tasks", task="math/add", test="1", verdict="passed")
     assert [row["cells"][1:4] for row in component(app, "case_list")["rows"]] == [

@@ -72,12 +72,16 @@ def of_records(records: list[Any], problems: list[str]) -> dict[str, Any]:
 
 
 def of_task(task: Task) -> dict[str, Any]:
-    texts = {name: (getattr(task, name) or "")[:_SHOWN] for name in ("prompt", "test", "preamble", "reference")}
+    texts = {
+        name: (getattr(task, name) or "")[:_SHOWN]
+        for name in ("prompt", "test", "preamble", "reference", "checker_code")
+    }
     cases = [[case.input[:_SHOWN], case.expected[:_SHOWN]] for case in task.cases[:4]]
     fields = {
         "task_id": task.task_id, "mode": task.mode.value, "entry_point": task.entry_point, **texts,
         "cases": len(task.cases), "first_cases": cases, "answer": task.answer, "checker": task.checker,
-        "grader": task.grader, "limits": task.limits, "source": task.source, "metadata": beginnings(task.metadata),
+        "grader": task.grader, "limits": task.limits, "time_limit": task.time_limit,
+        "memory_limit": task.memory_limit, "source": task.source, "metadata": beginnings(task.metadata),
     }  # fmt: skip
     return {name: value for name, value in fields.items() if value or (value == 0 and name != "cases")}
 

@@ -110,7 +110,7 @@ def test_livecodebench_pickles_are_never_loaded(read, tmp_path):
         (base64.b64encode(zlib.compress(pickle.dumps("[oops"))).decode(), "unpacks to text that is not JSON"),
         (base64.b64encode(zlib.compress(b"\x80\x04")).decode(), "which is never loaded"),
         ("[{}]", "must have an input and an output"),
-        ('{"a": 1}', "must be a list of {input, output, testtype}"),
+        ('{"a": 1}', "must be a list of {input, output}"),
     ],
 )
 def test_livecodebench_test_cases_that_can_not_be_had_leave_the_task_out(read, value, message):

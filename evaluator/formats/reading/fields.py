@@ -87,6 +87,22 @@ def strings(fields: Fields, name: str) -> list[str]:
     return value
 
 
+def cases(fields: Fields, name: str) -> list[Fields]:
+    """A list of test cases whose `input` and `output` are texts, or its JSON text; empty if it is null or missing."""
+    value = unpacked(fields, name) or []
+    if not isinstance(value, list):
+        raise RecordError(f"{name} must be a list of {{input, output}}, not {brief(value)}")
+    for place, case in enumerate(value):
+        if not isinstance(case, dict) or not all(isinstance(case.get(part), str) for part in ("input", "output")):
+            raise RecordError(f"{name}[{place}] must have an input and an output that are text")
+    return value
+
+
+def in_outs(*cases: Fields) -> dict[str, JsonValue]:
+    """Test cases in the native form."""
+    return {"inputs": [case["input"] for case in cases], "outputs": [case["output"] for case in cases]}
+
+
 def preamble(fields: Fields, header: str) -> str:
     """The row's own `preamble` ("" for none), else the header that the format's graders use."""
     return header if fields.get("preamble") is None else text(fields, "preamble")

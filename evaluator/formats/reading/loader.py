@@ -276,8 +276,8 @@ def _clash(path: str, task: Task, first: str) -> TaskClash:
 def _tests_digest(task: Task) -> str:
     """Equal for two tasks that grade alike."""
     decides = (
-        task.mode, task.entry_point, task.preamble, task.test, task.cases, task.answer, task.checker, task.grader,
-        task.exit_code, task.weights, task.limits,
+        task.mode, task.entry_point, task.preamble, task.test, task.cases, task.answer, task.checker,
+        task.checker_code, task.grader, task.exit_code, task.weights, task.limits, task.time_limit, task.memory_limit,
     )  # fmt: skip
     return hashlib.blake2b(repr(decides).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 

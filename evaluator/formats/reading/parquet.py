@@ -89,8 +89,8 @@ ROLLOUT_COLUMNS: Final = {
 TASK_COLUMNS: Final = {
     "task_id": "string", "mode": "string", "prompt": "string", "entry_point": "string", "in_outs": "string",
     "test": "string", "answer": "string", "preamble": "string", "reference": "string", "checker": "string",
-    "grader": "string", "exit_code": "string", "weights": "list", "limits": "string", "source": "string",
-    "licence": "string",
+    "checker_code": "string", "grader": "string", "exit_code": "string", "weights": "list", "limits": "string",
+    "time_limit": "double", "memory_limit": "double", "source": "string", "licence": "string",
 }  # fmt: skip
 _JSON_COLUMNS: Final = ("in_outs", "answer", "limits")
 _BATCH_ROWS: Final = 1_000

@@ -189,7 +189,10 @@ def _paths(take: str) -> tuple[str, ...]:
     return tuple(filter(None, take.split("|")))
 
 
-_OF_TASK = ("task_id", "prompt", "suffix", "entry_point", "test", "in_outs", "answer", "reference", "grader")
+_OF_TASK = (
+    "task_id", "prompt", "suffix", "entry_point", "test", "in_outs", "answer", "reference", "checker_code", "grader",
+    "time_limit", "memory_limit",
+)  # fmt: skip
 _PLACES = ("sample_id", "sample_index", "model", "group", "step")
 _OF_ROLLOUT = ("completion", "prompt", "task_id", *_PLACES, "reward", "passed", "each")
 
@@ -211,7 +214,11 @@ class Tasks(msgspec.Struct, frozen=True, kw_only=True):
     preamble: str | Callable[[Fields], str] = ""
     """What the dataset's graders put before every completion, or what finds it; a row's own `preamble` wins."""
     reference: Take = ""
+    checker_code: Take = ""
     grader: Take = ""
+    time_limit: Take = ""
+    memory_limit: Take = ""
+    """Both as `evaluator.tasks.stated_limits` reads them."""
     same: str = ""
     """Fields that are those of a native row, such as `limits`."""
     source: str | Callable[[Fields], str] = ""

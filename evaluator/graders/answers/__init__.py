@@ -83,7 +83,7 @@ def conclude(grade: Grade, why_no_answer: str | None = None) -> CaseResult | Non
     else:
         unknown = failing.verdict is Verdict.UNKNOWN
         grade.verdict, grade.error_type = failing.verdict, failing.error_type
-        grade.error_message = grade.unverified_reason if unknown else failing.error_message
+        grade.error_message = (unknown and grade.unverified_reason) or failing.error_message
         if grade.error_message is None and failing.difference is not None:
             grade.error_message = failing.difference.message
     if grade.verdict.graded:

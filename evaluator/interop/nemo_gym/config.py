@@ -258,13 +258,16 @@ _SLACK_S: Final = 5
 def with_time_for_all(task: Task, config: ServerConfig) -> Task:
     """The task with code_gen's time for all test cases, unless the row sets its own."""
     if task.limits is None or "total_s" not in task.limits:
-        task.limits = {**(task.limits or {}), "total_s": _total_s(config.unit_test_timeout_secs, task)}
+        seconds = max(config.unit_test_timeout_secs, config.options.time_factor * (task.time_limit or 0))
+        task.limits = {**(task.limits or {}), "total_s": _total_s(seconds, task)}
     return task
 
 
 def require_short(task: Task, config: ServerConfig) -> None:
-    """Raises `RecordError` if a row sets more time than the server allows."""
+    """Raises `RecordError` if a row sets more time than the server allows; its `time_limit` is cut to that."""
     most = max(config.max_timeout_secs, config.unit_test_timeout_secs)
+    if task.time_limit is not None:
+        task.time_limit = min(task.time_limit, most / config.options.time_factor)
     for name, seconds in (("wall_s", most), ("cpu_s", most), ("total_s", _total_s(most, task))):
         wanted = (task.limits or {}).get(name, 0)
         if wanted > seconds:

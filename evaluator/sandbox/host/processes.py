@@ -24,7 +24,6 @@ class Processes:
         self.setup = setup
         self.child: Child | None = None
         self.zygote = zygote
-        self.zygote.limit_memory(setup.limits.memory_mb)
 
     @property
     def can_run_ahead(self) -> bool:
@@ -33,6 +32,7 @@ class Processes:
 
     def take(self) -> Child:
         """A process that waits for its order. Raises `OSError`, `EOFError`, or `SilenceError`."""
+        self._limit_memory()
         child = self.child = self.zygote.take()
         return child
 
@@ -50,6 +50,7 @@ class Processes:
 
     def _forked(self, stdin: bytes) -> Child:
         program = self.setup.program
+        self._limit_memory()
         if program.suite is None or program.shares_process:
             child = self.zygote.take()
             child.give(stdin)
@@ -63,6 +64,10 @@ class Processes:
                 raise
         child.peer = ours
         return child
+
+    def _limit_memory(self) -> None:
+        """Before each process: one of another program may have been forked from the zygote since the last."""
+        self.zygote.limit_memory(self.setup.limits.memory_mb)
 
     def send_order(self, child: Child, watch: LimitWatch, inputs: Sequence[bytes] | None = None) -> None:
         """Sends the program, and with it the inputs if they come together. Raises what a connection raises."""

@@ -10,6 +10,9 @@ from typing import Any
 
 import pytest
 
+from evaluator.interop.nemo_gym.config import ServerConfig, require_short, with_time_for_all
+from evaluator.model import Task
+from evaluator.options import task_limits
 from tests.graders.judge_server import JudgeServer, judge_server, refuses, says
 from tests.interop.nemo_gym.client import Client, answer_of, fenced, request
 from tests.waiting import HANG_S
@@ -140,9 +143,19 @@ def test_a_row_names_its_checker_and_loads_no_file(server: Server, tmp_path: Pat
     body["verifier_metadata"]["checker"] = "nothing"
     told = verified(server(), body)
     assert (told["mask_sample"], "unknown" in told["failure_reason"]) == (True, True)
+    own = request(fenced("print(2)"), {"inputs": ["1\n"], "outputs": ["1"]}, checker_code="print(1)")
+    assert verified(server(), own)["reward"] == 1.0
     (tmp_path / "mine.py").write_text("def score(task, completion): return 1.0\n")
     told = verified(server(), request(RIGHT, SQUARES, grader=f"{tmp_path}/mine.py:score"))
     assert (told["mask_sample"], told["reward"], "file" in told["failure_reason"]) == (True, 0.0, True)
+
+
+def test_a_datasets_time_limit_counts_up_to_what_the_server_allows() -> None:
+    config = ServerConfig(unit_test_timeout_secs=5, max_timeout_secs=30)
+    task = Task.from_row({"task_id": "t", "in_outs": SQUARES, "time_limit": "1000 seconds"})
+    require_short(task, config)
+    limits = task_limits(with_time_for_all(task, config), config.options)
+    assert (limits.wall_s, limits.cpu_s, limits.total_s) == (30, 30, 2 * 31 + 5)
 
 
 def test_no_answer_of_a_model_is_an_error_of_the_server(server: Server) -> None:
