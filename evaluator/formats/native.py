@@ -13,6 +13,7 @@ from typing import TypeVar
 from evaluator.formats.reading import chat
 from evaluator.formats.reading import fields as field
 from evaluator.formats.reading.fields import METADATA_JSON, ROLLOUT_FIELDS, Fields
+from evaluator.formats.reading.problems import read_each
 from evaluator.formats.reading.registry import Format
 from evaluator.formats.reading.spec import Claim, Rollouts, Tasks, claims
 from evaluator.model import JsonValue, Kind, Mode, RecordError, Rollout, Task, Verdict, brief
@@ -157,28 +158,36 @@ def _read_samples(fields: Fields) -> Iterator[Rollout]:
     """The samples of one row, in order."""
     name = _list_field(fields)
     if name is None:
-        raise RecordError(f"completions is missing: add a list of samples, named {', '.join(_LISTS)}")
+        found = next((name for name in _LISTS if isinstance(fields.get(name), list)), None)
+        if found is None:
+            raise RecordError(f"completions is missing: add a list of samples, named {', '.join(_LISTS)}")
+        if not fields[found]:
+            raise RecordError(f"{found} is empty: the row has no sample")
+        raise RecordError(f"{found}[0] must be a text, messages or an object with a text: {brief(fields[found][0])}")
     samples = fields[name]
     beside = {theirs: ours for theirs, ours in _BESIDE_TEXTS.items() if _goes_with(fields.get(theirs), samples)}
     base = _with_task_id(field.without(fields, {name, *_OF_TASK, *beside}))
-    for place, sample in enumerate(samples):
+
+    def read(numbered: tuple[int, JsonValue]) -> tuple[Rollout]:
+        place, sample = numbered
         row = {**base, **{ours: fields[theirs][place] for theirs, ours in beside.items()}}
-        row |= _of_sample(sample, name, place)
+        row |= _of_sample(sample)
         if len(samples) > 1 and row.get("sample_id") is not None and row["sample_id"] == base.get("sample_id"):
             row["sample_id"] = f"{row['sample_id']}/{place}"
-        yield read_rollout(row)
+        return (read_rollout(row),)
+
+    yield from read_each(enumerate(samples), read, lambda place, _: f"{name}[{place}]")
 
 
 def _list_field(fields: Fields) -> str | None:
-    """The field that holds the samples: a list whose first element is one. Beside inputs, `output` has test cases."""
+    """The field that holds the samples: a list whose first element (but null) is one. Beside inputs, `output` has
+    test cases."""
     lists = _SAMPLE_LISTS if fields.keys() & {"input", "inputs"} else _LISTS
     return next((name for name in lists if _holds_samples(fields.get(name))), None)
 
 
 def _holds_samples(value: JsonValue) -> bool:
-    if not isinstance(value, list) or not value:
-        return False
-    first = value[0]
+    first = next((item for item in value if item is not None), None) if isinstance(value, list) else None
     if isinstance(first, dict):
         return any(name in first for name in _TEXTS) and "role" not in first
     return isinstance(first, str) or (bool(first) and chat.is_conversation(first))
@@ -188,12 +197,12 @@ def _goes_with(value: JsonValue, samples: list[JsonValue]) -> bool:
     return isinstance(value, list) and len(value) == len(samples) and not isinstance(samples[0], dict)
 
 
-def _of_sample(sample: JsonValue, name: str, place: int) -> dict[str, JsonValue]:
+def _of_sample(sample: JsonValue) -> dict[str, JsonValue]:
     if not isinstance(sample, dict):
         return {"completion": sample}
     text = field.first(sample, _TEXTS)
     if text is None:
-        raise RecordError(f"{name}[{place}] has no completion: add the text that the model wrote")
+        raise RecordError("the sample has no completion: add the text that the model wrote")
     return {**field.without(sample, {text}), "completion": sample[text]}
 
 

@@ -248,6 +248,44 @@ def test_python_json_extras_are_accepted(write):
     assert problems == []
 
 
+CASES = ["assert f(1) == 1"]
+
+
+@pytest.mark.parametrize(
+    ("row", "places", "options"),
+    [
+        ({"task_id": "t", "completions": ["a", 3, None, {"text": "b"}, {"x": 1}]}, (
+            "completions[1]: ", "completions[2]: ", "completions[4]: "), {}),
+        ({"task_id": "t", "completions": ["a", "b"], "rewards": [1, 2], "sample_ids": ["x", []]}, (
+            "completions[1]: ",), {}),
+        ({"id": 1, "question": "q", "test_cases": CASES, "inferences": ["a", 3, "b"]}, ("inferences[1] ",), {}),
+        ({"eval": {"HumanEval/0": [{"solution": "a", "base_status": "pass", "sample_id": []}, {"solution": "b"}]}}, (
+            "eval['HumanEval/0'][0]: ",), {}),
+        ({"raw_generations": {"s": ["a", 3]}, "raw_scored_generations": {"s": [True]}}, (
+            "raw_generations['s'][1] ",), {}),
+        ({"question_id": "q", "output_list": ["a", 3, "b"], "code_list": []}, ("output_list[1] ",), {
+            "format": "livecodebench"}),
+        ({"task_id": "t", "predict": ["a", 3, "b"]}, ("predict[1]: ",), {}),
+        ({"s1": ["a"], "s2": [], "s3": ["b"]}, ("'s2': completions is empty",), {}),
+        ({"uid": 1, "s": [{"t": "a"}, {"t": 3}]}, ("element 1: ",), {
+            "field_map": {"task_id": "uid", "completion": "s[*].t"}}),
+    ],
+)  # fmt: skip
+def test_a_wrong_sample_is_named_and_the_others_of_its_row_are_kept(write, row, places, options):
+    rollouts, problems = loaded(write(lines(row)), **options)
+    assert {r.completion for r in rollouts} <= {"a", "b"}
+    assert [problem.message[: len(place)] for problem, place in zip(problems, places, strict=True)] == [*places]
+    assert rollouts
+
+
+@pytest.mark.parametrize("name", ["completions", "inferences"])
+def test_a_row_whose_list_of_samples_is_empty_is_a_bad_one(write, name):
+    row = {"task_id": "t", "id": 1, "question": "q", "test_cases": CASES, name: ["a"]}
+    rollouts, (problem,) = loaded(write(lines(row, row | {name: []})))
+    assert len(rollouts) == 1
+    assert (problem.line, "is empty" in problem.message) == (2, True)
+
+
 def test_without_a_callback_problems_are_warnings(write):
     path = write(lines(sample(1)) + b"{\n")
     with pytest.warns(FormatWarning, match=r"rows\.jsonl:2: "):

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TypeVar
 
 import msgspec
 
 from evaluator.formats.reading.containers import Container, open_container, read_rows
 from evaluator.formats.reading.fields import Fields, refuse_others
 from evaluator.formats.reading.mapping import renamed
-from evaluator.formats.reading.problems import FormatError
+from evaluator.formats.reading.problems import FormatError, read_each, refuse_all
 from evaluator.formats.reading.registry import Claimed, Format, Role, Row, claims_of, format_named
 from evaluator.formats.reading.sources import FileLike, Source, source_of
-from evaluator.model import JsonValue, RecordError, Rollout, Task
+from evaluator.model import JsonValue, RecordError, Rollout, Task, brief
 
 _LOOKED_AT = 100
 """Rows at the start of a file among which one must be of a known format."""
@@ -23,6 +24,7 @@ _ID_FIELDS = ("task_id", "question_id", "id", "name")
 _NONE = Format("", "")
 _OTHER = {Role.TASKS: Role.ROLLOUTS, Role.ROLLOUTS: Role.TASKS}
 
+Read = TypeVar("Read")
 Unwrap = Callable[[Fields], Iterable[Fields] | None]
 """What makes rows of an object that no format claims: the rows in it, in order, or None where it is something else."""
 
@@ -124,31 +126,46 @@ def rows_of(layout: FileLayout, fields: Fields) -> Iterator[Fields]:
         inner = layout.unwrap(fields)
     for row in [fields] if inner is None else inner:
         for named in renamed(row, layout.field_map) if layout.field_map else (row,):
-            known = named if format_.from_name is None else {**format_.from_name(layout.source.name), **named}
-            refuse_others(known)
-            yield known
+            yield named if format_.from_name is None else {**format_.from_name(layout.source.name), **named}
+
+
+def _read(layout: FileLayout, fields: Fields, read: Callable[[Fields], Iterable[Read]]) -> Iterable[Read]:
+    """What is read of each row in one object of the file. Raises `RecordError` as `read_each`."""
+    if layout.field_map is None and layout.unwrap is None and layout.format.from_name is None:  # the usual row, quickly
+        refuse_others(fields)
+        return read(fields)
+
+    def read_row(row: Fields) -> Iterable[Read]:
+        refuse_others(row)
+        return read(row)
+
+    def where(place: int, row: Fields) -> str:
+        own = next((row[name] for name in _ID_FIELDS if row.get(name)), None) if layout.unwrap else None
+        return f"element {place}" if own is None else brief(own)
+
+    return read_each(rows_of(layout, fields), read_row, where, is_list=layout.unwrap is not None)
 
 
 def rollouts_of(layout: FileLayout, fields: Fields) -> Iterable[Rollout]:
-    """The rollouts in one object of the file, in order. Raises `RecordError`; those before the wrong one count."""
-    format_ = layout.format
-    if layout.field_map is None and layout.unwrap is None and format_.from_name is None:  # the usual row, quickly
-        refuse_others(fields)
-        return format_.rollouts.read(fields)
-    return itertools.chain.from_iterable(map(format_.rollouts.read, rows_of(layout, fields)))
+    """The rollouts in one object of the file, in order. Raises `RecordError` at the end; those that are right count."""
+    return _read(layout, fields, layout.format.rollouts.read)
 
 
 def samples_of(layout: FileLayout, fields: Fields) -> Iterator[tuple[Rollout, str]]:
     """The same with the prompt of each, as far as its row has it."""
-    for row in rows_of(layout, fields):
-        prompt = layout.format.rollouts.prompt_of(row)
-        for rollout in layout.format.rollouts.read(row):
+    rollouts = layout.format.rollouts
+
+    def read(row: Fields) -> Iterator[tuple[Rollout, str]]:
+        prompt = rollouts.prompt_of(row)
+        for rollout in rollouts.read(row):
             yield rollout, prompt
 
+    yield from _read(layout, fields, read)
 
-def tasks_of(layout: FileLayout, fields: Fields) -> Iterator[Task]:
+
+def tasks_of(layout: FileLayout, fields: Fields) -> Iterable[Task]:
     """The same for tasks."""
-    return map(layout.format.tasks.read, rows_of(layout, fields))
+    return _read(layout, fields, lambda row: (layout.format.tasks.read(row),))
 
 
 def no_rows(path: str) -> FormatError:
@@ -207,7 +224,7 @@ def samples_by_id(fields: Fields) -> Iterator[dict[str, JsonValue]] | None:
     """
     if not fields or not all(any(map(str.isdigit, key)) and _are_texts(value) for key, value in fields.items()):
         return None
-    return ({"task_id": key, "completions": value} for key, value in fields.items() if value)
+    return ({"task_id": key, "completions": value} for key, value in fields.items())
 
 
 def _are_texts(value: JsonValue) -> bool:
@@ -235,8 +252,7 @@ def _tasks(fields: Fields, name: str) -> Iterator[dict[str, JsonValue]]:
             yield value if value.get(name) not in (None, "") else {**value, name: key}
         else:
             wrong.append(key)
-    if wrong:
-        raise RecordError(f"{wrong[0]!r} is not a task: give an object, as the first id has")
+    refuse_all(RecordError(f"{key!r} is not a task: give an object, as the first id has") for key in wrong)
 
 
 def _is_read(row: Fields, key: str) -> bool:

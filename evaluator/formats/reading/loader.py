@@ -22,7 +22,7 @@ from evaluator.formats.reading.file_layout import (
     samples_of,
     tasks_of,
 )
-from evaluator.formats.reading.problems import FormatError, FormatWarning, Problem, TaskClash
+from evaluator.formats.reading.problems import FormatError, FormatWarning, Problem, TaskClash, errors_in
 from evaluator.formats.reading.registry import Role
 from evaluator.formats.reading.sources import FileLike, Source, source_of
 from evaluator.model import Mode, Rollout, Task, brief
@@ -198,7 +198,8 @@ class _Reading:
                         for record in read(layout, fields):
                             yield record, place
                     except ValueError as error:  # a `RecordError`, or a number too long for Python to write
-                        self.report(Problem(layout.source.name, line, str(error), offset=offset))
+                        for each in errors_in(error):
+                            self.report(Problem(layout.source.name, line, str(each), offset=offset))
 
     def _layouts(self) -> Iterator[FileLayout]:
         if self._only is not None:
