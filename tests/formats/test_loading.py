@@ -1,10 +1,13 @@
 """Loading: what a user sees for a broken file or row, and that the rest is still read."""
 
 import bz2
+import codecs
 import gzip
+import io
 import json
 import lzma
 import os
+import tarfile
 import tracemalloc
 
 import pytest
@@ -30,6 +33,13 @@ def sample(n, **fields):
 
 def lines(*rows):
     return b"".join(json.dumps(row).encode() + b"\n" for row in rows)
+
+
+def tar():
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w") as archive:
+        archive.add(__file__, "rows.jsonl")
+    return packed.getvalue()
 
 
 PACKINGS = {
@@ -73,7 +83,7 @@ def test_a_broken_line_is_reported_with_number_cause_and_first_bytes_and_the_res
 @pytest.mark.parametrize(
     ("line", "cause"),
     [
-        (b'{"a": "\xff"}', "not UTF-8 at byte 8"),
+        (b'{"a": "\xff"}', "not UTF-8 at byte 8 of the row: save the file as UTF-8"),
         (b"[1, 2]", "must be a JSON object, not a list"),
         (b"3", "must be a JSON object, not a number"),
         (b'{"a":' + b"[" * 100_000, "nested too deeply"),
@@ -148,6 +158,40 @@ def test_loading_streams(write):
     assert peak < 3_500_000 < path.stat().st_size
 
 
+NULS, BOM = b"\0" * 5000, codecs.BOM_UTF8
+ONE, TWO, THREE = (lines(sample(n))[:-1] for n in (1, 2, 3))
+
+
+@pytest.mark.parametrize(
+    ("data", "names", "bad"),
+    [
+        (NULS + ONE + b"\n" + BOM + TWO + b"\n" + NULS + THREE, ["s1", "s2", "s3"], []),
+        (ONE + b"\n" + TWO[:20] + NULS + THREE + b"\n", ["s1", "s3"], [2]),
+        (ONE + b"\n" + TWO[:20] + NULS + TWO[30:] + b"\n" + THREE, ["s1", "s3"], [2]),
+        (ONE + b"\n" + TWO + BOM + THREE, ["s1", "s2", "s3"], []),
+        (ONE + b"\n" + NULS + b"\n" + THREE, ["s1", "s3"], [2]),
+        (b"[" + ONE + b",\n" + NULS + TWO + b"]" + BOM + b"[" + THREE + b",]", ["s1", "s2", "s3"], []),
+        (b"{\n" + ONE[1:] + b"\n" + BOM + TWO + NULS + THREE, ["s1", "s2", "s3"], []),
+        (b"sample_id,task_id,completion\ns1,t,x\n" + BOM + b"sample_id,task_id,completion\n" + NULS + b"s2,t,x\n"
+            b's3,t,"' + NULS + b'"\ns4,t,x\n', ["s1", "s2", "s4"], [5]),
+    ],
+)  # fmt: skip
+def test_a_crash_or_joined_files_cost_no_other_row(write, data, names, bad):
+    rollouts, problems = loaded(write(data))
+    assert [r.sample_id for r in rollouts] == names
+    assert [problem.line for problem in problems] == bad
+    assert all("NUL bytes" in problem.message for problem in problems)
+
+
+def test_semicolons_may_separate_columns_and_a_header_alone_is_said_to_be_one(write):
+    header = BOM + b"task_id;completion;passed\n"
+    rollouts, problems = loaded(write(header + b't;"a;b\nc";true\n', "rows.csv"))
+    assert ([(r.task_id, r.completion) for r in rollouts], problems) == ([("t", "a;b\nc")], [])
+    rollouts, (problem,) = loaded(write(header, "rows.csv"))
+    assert rollouts == []
+    assert problem.message.startswith("there is no row after the first, which names the fields (task_id, completion")
+
+
 @pytest.mark.parametrize(
     ("data", "message"),
     [
@@ -158,6 +202,13 @@ def test_loading_streams(write):
         (b"\x80\x04\x95abc", "is a pickle"),
         (bytes(range(256)) * 20, "is a binary file"),
         (b"\xff\xfe{\x00", "UTF-16 text: save it as UTF-8"),
+        *(
+            (lines(sample(1)).decode().encode(name), f"{name[:6].upper()} text: save it as UTF-8")
+            for name in ("utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be")
+        ),
+        (tar(), "is a tar archive: unpack it"),
+        (gzip.compress(tar(), mtime=0), "is a tar archive: unpack it"),
+        (b"\0" * 9000, "has only NUL bytes"),
         (b'{\n "task_id": "t"\n}\n', ":1: no known format has these fields (task_id)"),
         (b"\x1f\x8b\x08rubbish", "can't be decompressed"),
         (b"\x28\xb5\x2f\xfd" + b"rubbish" * 9, "can't be decompressed"),

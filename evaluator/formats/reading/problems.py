@@ -113,11 +113,14 @@ def too_long(path: str, line: int, offset: int, size: int, data: bytes, limit: i
     return Problem(path, line, message, snippet_of(data), offset=offset)
 
 
+NOT_UTF8_FIX = "save the file as UTF-8, for example with `iconv -f LATIN1 -t UTF-8`"
+
 _REASONS = (
     ("not Python: it", "not Python"),
     ("not complete", "cut off"), ("cut off", "cut off"), ("equally long", "ragged lists"),
     ("not UTF-8", "not UTF-8"), ("not JSON", "not JSON"), ("nested too deeply", "too deep"),
     ("must be a JSON object", "not an object"), ("more than the limit", "too long"),
+    ("there is no row", "no rows"),
     ("is already on line", "repeated id"), ("is also on line", "clashing tasks"),
     ("can't be read", "damaged"), ("text after the end", "not JSON"),
     ("is missing", "missing field"), ("has no ", "missing field"),
