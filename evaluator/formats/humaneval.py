@@ -92,6 +92,7 @@ HUMANEVAL_X = Format(
     rollouts=Rollouts(
         claim=claims(
             "; ".join(f"3: {names}, generation:text|output:text, !is_solved, !results, !mode" for names in _DIALECTS)
+            + "; 3: task_id, generation:text, !name, !test, !tests, !completion, !is_solved, !results, !mode"
         ),
         completion="generation|output",
         task_id=_x_task_id,

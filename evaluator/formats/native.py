@@ -12,10 +12,12 @@ from typing import TypeVar
 
 from evaluator.formats.reading import chat
 from evaluator.formats.reading import fields as field
+from evaluator.formats.reading.code import mode_of_test
 from evaluator.formats.reading.fields import METADATA_JSON, ROLLOUT_FIELDS, Fields
 from evaluator.formats.reading.problems import read_each
 from evaluator.formats.reading.registry import Format
 from evaluator.formats.reading.spec import Claim, Rollouts, Tasks, claims
+from evaluator.formats.tests_alone import in_outs_from
 from evaluator.model import JsonValue, Kind, Mode, RecordError, Rollout, Task, Verdict, brief
 from evaluator.tasks.rows import TASK_FIELDS
 
@@ -127,6 +129,12 @@ def _read_mapped_task(fields: Fields) -> Task:
     row = _with_task_id(fields)
     if isinstance(row.get("prompt"), list | dict):
         row["prompt"] = chat.text_of(row["prompt"], "prompt")
+    if isinstance(in_outs := field.unpacked(row, "in_outs"), list):
+        row["in_outs"] = in_outs_from(in_outs)
+    if isinstance(row.get("test"), list):
+        row["test"] = "\n".join(field.strings(row, "test"))
+    if row.get("mode") is None and isinstance(row.get("test"), str) and mode_of_test(row["test"]) is Mode.UNITTEST:
+        row["mode"] = Mode.UNITTEST.value
     return Task.from_row(row)
 
 

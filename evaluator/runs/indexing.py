@@ -396,7 +396,7 @@ def _empty(folder: Path) -> None:
 def _opened(source: RolloutSource, file: File) -> FileState:
     layout = layout_of(Source(Path(file.path), file.name), Role.ROLLOUTS, source.format, source.field_map)
     if not layout.format.name:
-        raise no_rows(file.name)
+        raise no_rows(layout.source)
     in_place = layout.in_place and not _is_list_at(file.path, layout.offset)
     done = layout.offset if in_place else 0
     return FileState(file.path, file.name, in_place, layout.format.name, layout.line if in_place else 1, done=done)

@@ -221,6 +221,18 @@ def test_lists_of_map_advance_together_and_ragged_ones_are_a_problem(write):
     assert "texts[*] has 1, scores[*] has 0" in problem.message
 
 
+def test_a_mapped_dataset_may_list_its_tests(write):
+    test_class = "import unittest\nclass T(unittest.TestCase):\n    def test(self): self.assertEqual(f(), 1)\n"
+    rows = [{"id": 1, "io": [{"input": "1", "output": "2"}]}, {"id": 2, "io": '[{"input": "1", "output": "2"}]'}]
+    rows += [{"id": 3, "asserts": ["assert f(1) == 2", "assert f(2) == 3"]}, {"id": 4, "asserts": test_class}]
+    names = {"task_id": "id", "in_outs": "io", "test": "asserts"}
+    tasks, problems = loaded(write(lines(*rows)), load_tasks, field_map=names)
+    assert problems == []
+    assert [(t.mode.value, t.entry_point, len(t.cases)) for t in tasks] == [
+        ("stdin", None, 1), ("stdin", None, 1), ("assert", "f", 0), ("unittest", None, 0),
+    ]  # fmt: skip
+
+
 def test_map_serves_datasets_too(write):
     row = {"tests": [{"q": "p", "n": 1, "a": 3}, {"q": "r", "n": 2, "a": 4}]}
     names = {"task_id": "tests[*].n", "prompt": "tests[*].q", "answer": "tests[*].a"}

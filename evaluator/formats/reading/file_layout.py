@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from contextlib import suppress
 from typing import TypeVar
 
 import msgspec
@@ -11,14 +12,16 @@ import msgspec
 from evaluator.formats.reading.containers import Container, open_container, read_rows
 from evaluator.formats.reading.fields import Fields, refuse_others
 from evaluator.formats.reading.mapping import renamed
-from evaluator.formats.reading.problems import FormatError, read_each, refuse_all
-from evaluator.formats.reading.registry import Claimed, Format, Role, Row, claims_of, format_named
+from evaluator.formats.reading.problems import FormatError, Problem, read_each, refuse_all
+from evaluator.formats.reading.registry import Claimed, Format, Role, Row, claims_of, format_named, known_formats
 from evaluator.formats.reading.sources import FileLike, Source, source_of
+from evaluator.formats.reading.spec import Claim
 from evaluator.model import JsonValue, RecordError, Rollout, Task, brief
 
 _LOOKED_AT = 100
 """Rows at the start of a file among which one must be of a known format."""
 _SHOWN_FIELDS = 12
+_OF_TASKS = {"test", "in_outs", "answer", "reference", "mode", "entry_point"}
 _ID_FIELDS = ("task_id", "question_id", "id", "name")
 
 _NONE = Format("", "")
@@ -88,23 +91,55 @@ def layout_of(
                 layout = msgspec.structs.replace(layout, format=found, unwrap=unwrap, both_roles=both_roles)
                 return layout if first is row else _after_header(layout, first, row)
     if chosen is _NONE and first is not None:
-        raise _unknown(source.name, first)
+        raise _unknown(source.name, first, role)
     return layout
 
 
-def readings_of(file: FileLike) -> tuple[list[Claimed], str]:
+def readings_of(
+    file: FileLike, name: str | None = None, field_map: Mapping[str, str] | None = None
+) -> tuple[list[Claimed], str]:
     """All formats that claim the first row that any format claims, likeliest first, and the container's description.
 
-    Raises `FormatError` if there is none.
+    `name`: the only format, in its roles, also where it claims no row; `field_map` without it means `mapped`. Raises
+    `FormatError` if there is none.
     """
+    name = name or ("mapped" if field_map else None)
     with open_container(file) as container:
         first: Row | None = None
         for row, _, fields in _candidates(container):
             first = first or row
-            claims = [claimed for role in Role for claimed in claims_of(role, fields)]
-            if claims:
+            found = [claimed for role in Role for claimed in claims_of(role, _first_renamed(fields, field_map))]
+            if claims := [claimed for claimed in found if name in (None, claimed.format.name)]:
                 return sorted(claims, key=lambda each: -each.claim.strength), str(container)
-        raise no_rows(container.path) if first is None else _unknown(container.path, first)
+        if first is None:
+            raise no_rows(file)
+        if name is None:
+            raise _unknown(container.path, first)
+        return [_named(name, _first_renamed(first.fields, field_map), field_map or {})], str(container)
+
+
+def _first_renamed(fields: Fields, field_map: Mapping[str, str] | None) -> Fields:
+    try:
+        return next(renamed(fields, field_map)) if field_map else fields
+    except RecordError:
+        return fields
+
+
+def _named(name: str, fields: Fields, field_map: Mapping[str, str]) -> Claimed:
+    """The reading of a row in a format that was named and does not claim it. Raises `FormatError` if there is none."""
+    roles = known_formats()[name].roles if name in known_formats() else ()
+    role = roles[0] if len(roles) == 1 else _role_by_fields(field_map.keys(), fields.keys())
+    return Claimed(Claim(1, "named"), format_named(name, role), role)
+
+
+def _role_by_fields(*names: Set[str]) -> Role:
+    """The role that our fields show, the first names before the others."""
+    for known in names:
+        if "completion" in known:
+            return Role.ROLLOUTS
+        if known & _OF_TASKS:
+            return Role.TASKS
+    return Role.ROLLOUTS
 
 
 def _candidates(container: Container) -> Iterator[tuple[Row, Unwrap | None, Fields]]:
@@ -168,9 +203,15 @@ def tasks_of(layout: FileLayout, fields: Fields) -> Iterable[Task]:
     return _read(layout, fields, lambda row: (layout.format.tasks.read(row),))
 
 
-def no_rows(path: str) -> FormatError:
-    """For a file without a single usable row."""
-    return FormatError(f"{path}: has no usable row: write one JSON object per line (`rollscope formats FILE --check`)")
+def no_rows(*files: FileLike) -> FormatError:
+    """For files without a single usable row: what is wrong with the first row, or how to see it."""
+    shown = ", ".join(map(str, files))
+    for file in files:
+        with suppress(FormatError), open_container(file) as container:
+            for row in itertools.islice(read_rows(container), _LOOKED_AT):
+                if isinstance(row, Problem):
+                    return FormatError(f"{shown}: has no usable row: line {row.line}: {row.message}")
+    return FormatError(f"{shown}: has no usable row: `rollscope formats FILE --check` says what is wrong with each")
 
 
 def _after_header(layout: FileLayout, first: Row, row: Row) -> FileLayout:
@@ -209,12 +250,15 @@ def _detected(role: Role, fields: Fields, where: str) -> Format | None:
     return claims[0].format if claims else None
 
 
-def _unknown(path: str, row: Row) -> FormatError:
+def _unknown(path: str, row: Row, role: Role | None = None) -> FormatError:
     names = ", ".join(list(row.fields)[:_SHOWN_FIELDS])
-    return FormatError(
-        f"{path}:{row.line}: no known format has these fields ({names}): map them with "
-        "--map task_id=...,completion=... or name a format with --format"
-    )
+    fix = {
+        Role.TASKS: "--map task_id=...,test=... (--dataset-map of a dataset beside rollouts)",
+        Role.ROLLOUTS: "--map task_id=...,completion=...",
+        None: "--map task_id=...,completion=... (or test=..., of tasks)",
+    }[role]
+    why = f"no known format has these fields ({names})"
+    return FormatError(f"{path}:{row.line}: {why}: map them with {fix} or name a format with --format")
 
 
 def samples_by_id(fields: Fields) -> Iterator[dict[str, JsonValue]] | None:
