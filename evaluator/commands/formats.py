@@ -23,6 +23,7 @@ from evaluator.formats import (
     parse_field_map,
 )
 from evaluator.formats.reading.containers import RawRow, open_container
+from evaluator.formats.reading.file_layout import no_rows
 from evaluator.formats.reading.loader import sniff_each
 from evaluator.formats.reading.problems import one_line, snippet_of
 from evaluator.formats.reading.sources import resolve
@@ -61,6 +62,8 @@ def _inspect(words: str, name: str | None, field_map: str | None, *, check: bool
             records: Iterator[Task] | Iterator[Rollout] = load(some, name, field_map=names, on_problem=each.problem)
             for record in records:
                 each.record(record)
+        if not found and not each.bad:
+            raise no_rows(*some)
         if check:
             each.problems = list(_with_first_bytes(some, each.problems))
     if as_json:

@@ -166,9 +166,11 @@ def _read_samples(fields: Fields) -> Iterator[Rollout]:
     """The samples of one row, in order."""
     name = _list_field(fields)
     if name is None:
-        found = next((name for name in _LISTS if isinstance(fields.get(name), list)), None)
+        found = field.first(fields, _LISTS)
         if found is None:
             raise RecordError(f"completions is missing: add a list of samples, named {', '.join(_LISTS)}")
+        if not isinstance(fields[found], list):
+            raise RecordError(f"{found} must be a list of samples, not {brief(fields[found])}")
         if not fields[found]:
             raise RecordError(f"{found} is empty: the row has no sample")
         raise RecordError(f"{found}[0] must be a text, messages or an object with a text: {brief(fields[found][0])}")

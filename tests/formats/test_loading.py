@@ -110,6 +110,8 @@ def test_each_kind_of_broken_row_is_one_clear_line(write, line, cause):
 
 def test_a_half_written_last_line_is_said_to_be_one(write):
     assert loaded(write(lines(sample(1), sample(2))[:-1])) == loaded(write(lines(sample(1), sample(2))))
+    rollouts, (problem,) = loaded(write(lines(sample(1)) + b"{'task_id': 1}"))
+    assert problem.message.startswith("not JSON: "), "its object ends: it is wrong"
     rollouts, (problem,) = loaded(write(lines(sample(1), sample(2))[:-9]))
     assert [r.sample_id for r in rollouts] == ["s1"]
     assert "still being written?" in problem.message
@@ -196,6 +198,8 @@ def test_semicolons_may_separate_columns_and_a_header_alone_is_said_to_be_one(wr
     ("data", "message"),
     [
         (b"", "is empty"),
+        (b"<!DOCTYPE html>", "is a web page: download the file itself"),
+        (b"version https://git-lfs.github.com/spec/v1\n", "is a pointer of Git LFS"),
         (b" \n\n", "is empty"),
         (gzip.compress(b"", mtime=0), "is empty"),
         (b"PAR1\x00\x00", "is a Parquet file"),
@@ -258,6 +262,9 @@ def test_a_file_without_a_usable_row_yields_nothing_and_require_rows_says_so(wri
     with pytest.raises(FormatError, match="has no usable row"):
         require_rows(rollouts, path)
     assert [problem.line for problem in problems] == [1, 2]
+    empty = write("[]")
+    with pytest.raises(FormatError, match="has no row: it is an empty list"):
+        require_rows(load_rollouts(empty), empty)
     assert list(require_rows(iter(["a", "b"]), path)) == ["a", "b"]
 
 
@@ -317,7 +324,8 @@ CASES = ["assert f(1) == 1"]
         ({"question_id": "q", "output_list": ["a", 3, "b"], "code_list": []}, ("output_list[1] ",), {
             "format": "livecodebench"}),
         ({"task_id": "t", "predict": ["a", 3, "b"]}, ("predict[1]: ",), {}),
-        ({"s1": ["a"], "s2": [], "s3": ["b"]}, ("'s2': completions is empty",), {}),
+        ({"s0": [], "s1": ["a", "b"], "s2": [], "s3": ["b"]}, (
+            "'s0': completions is empty", "'s2': completions is empty"), {}),
         ({"uid": 1, "s": [{"t": "a"}, {"t": 3}]}, ("element 1: ",), {
             "field_map": {"task_id": "uid", "completion": "s[*].t"}}),
     ],

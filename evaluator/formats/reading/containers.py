@@ -20,7 +20,15 @@ from msgspec.structs import replace
 from evaluator.formats.reading.compression import BUFFER_BYTES, DAMAGE, decompressed
 from evaluator.formats.reading.csv_rows import delimiter_of, read_csv
 from evaluator.formats.reading.json_text import BETWEEN_ROWS, JsonError, RawRow, decode_json, split_json
-from evaluator.formats.reading.problems import NOT_UTF8_FIX, FormatError, Problem, one_line, snippet_of, too_long
+from evaluator.formats.reading.problems import (
+    CUT_OFF,
+    NOT_UTF8_FIX,
+    FormatError,
+    Problem,
+    one_line,
+    snippet_of,
+    too_long,
+)
 from evaluator.formats.reading.registry import Row, known_containers
 from evaluator.formats.reading.sources import FileLike, Source, source_of
 from evaluator.model import JsonValue
@@ -43,6 +51,9 @@ _FOREIGN: tuple[tuple[bytes, str, str], ...] = (
     (b"ARROW1", "an Arrow file", "convert it to Parquet or JSON lines first"),
     (b"PK\x03\x04", "a ZIP archive", "unpack it and pass the file inside"),
     (b"\x80\x04\x95", "a pickle", "pickles are never loaded: convert it to JSON lines"),
+    (b"version https://git-lfs", "a pointer of Git LFS", "get the file itself with `git lfs pull`"),
+    (b"<!DOCTYPE html", "a web page", "download the file itself"),
+    (b"<!doctype html", "a web page", "download the file itself"),
     (b"SQLite format 3", "an SQLite database", "export the table as JSON lines"),
     (b"\xff\xfe\0\0", "UTF-32 text", _AS_UTF8.format("UTF-32")),
     (b"\0\0\xfe\xff", "UTF-32 text", _AS_UTF8.format("UTF-32")),
@@ -272,14 +283,11 @@ def read_rows(container: Container) -> Iterator[Row | Problem]:
 
 
 def is_incomplete(line: bytes) -> bool:
-    """Whether the last line of a file of JSON lines is half written: it has no newline yet and is not JSON so far."""
+    """Whether the last line of a file of JSON lines is half written: it has no newline yet, and its object no end."""
     if line.endswith(b"\n"):
         return False
-    try:
-        decode_json(line.strip(BETWEEN_ROWS))
-    except JsonError:
-        return True
-    return False
+    *_, last = (None, *split_json([line], "", 1, len(line)))  # nothing of NULs alone, which may become a row
+    return last is None or (isinstance(last, Problem) and last.reason == CUT_OFF)
 
 
 def decoded(path: str, raw: RawRow, place: int) -> Sequence[Row | Problem]:
@@ -329,7 +337,7 @@ def _cause(raw: RawRow, error: str) -> str:
         return f"not JSON: {nuls}: write it again"
     if error.startswith("not UTF-8") and (raw.terminated or not _is_utf8(raw.data)):
         return f"{error} of the row: {NOT_UTF8_FIX}"
-    if raw.terminated:
+    if raw.terminated or not is_incomplete(raw.data):
         return error
     return f"the last line is not complete ({error}): is the file still being written?"
 

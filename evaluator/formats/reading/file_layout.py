@@ -148,7 +148,7 @@ def _candidates(container: Container) -> Iterator[tuple[Row, Unwrap | None, Fiel
     for row in itertools.islice(objects, _LOOKED_AT):
         yield row, None, row.fields
         for unwrap in (samples_by_id, tasks_by_id):
-            inner = next(iter(unwrap(row.fields) or ()), None)
+            inner = next((each for each in unwrap(row.fields) or () if each.get("completions") != []), None)
             if inner is not None:
                 yield row, unwrap, inner
 
@@ -206,11 +206,15 @@ def tasks_of(layout: FileLayout, fields: Fields) -> Iterable[Task]:
 def no_rows(*files: FileLike) -> FormatError:
     """For files without a single usable row: what is wrong with the first row, or how to see it."""
     shown = ", ".join(map(str, files))
+    found = 0
     for file in files:
         with suppress(FormatError), open_container(file) as container:
             for row in itertools.islice(read_rows(container), _LOOKED_AT):
+                found += 1
                 if isinstance(row, Problem):
                     return FormatError(f"{shown}: has no usable row: line {row.line}: {row.message}")
+    if not found:
+        return FormatError(f"{shown}: has no row: it is an empty list or table")
     return FormatError(f"{shown}: has no usable row: `rollscope formats FILE --check` says what is wrong with each")
 
 
@@ -272,7 +276,8 @@ def samples_by_id(fields: Fields) -> Iterator[dict[str, JsonValue]] | None:
 
 
 def _are_texts(value: JsonValue) -> bool:
-    return isinstance(value, list) and all(isinstance(item, str) for item in value)
+    """Whether it is a list of texts, of which some may be wrong."""
+    return isinstance(value, list) and (not value or any(isinstance(item, str) for item in value))
 
 
 def tasks_by_id(fields: Fields) -> Iterator[dict[str, JsonValue]] | None:

@@ -115,9 +115,10 @@ def too_long(path: str, line: int, offset: int, size: int, data: bytes, limit: i
 
 NOT_UTF8_FIX = "save the file as UTF-8, for example with `iconv -f LATIN1 -t UTF-8`"
 
+CUT_OFF = "cut off"
 _REASONS = (
     ("not Python: it", "not Python"),
-    ("not complete", "cut off"), ("cut off", "cut off"), ("equally long", "ragged lists"),
+    ("not complete", CUT_OFF), ("cut off", CUT_OFF), ("equally long", "ragged lists"),
     ("not UTF-8", "not UTF-8"), ("not JSON", "not JSON"), ("nested too deeply", "too deep"),
     ("must be a JSON object", "not an object"), ("more than the limit", "too long"),
     ("there is no row", "no rows"),
