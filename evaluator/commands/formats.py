@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections import Counter
 from collections.abc import Iterator
@@ -151,7 +152,7 @@ class _Seen:
 
 
 def _with_first_bytes(files: list[Source], problems: list[Problem]) -> Iterator[Problem]:
-    """The same; those with rows that are well-formed JSON have their first bytes too."""
+    """The same; those with rows that are well-formed have their first bytes too, those of a table as JSON."""
     wanted: dict[str, set[int]] = {}
     for problem in problems:
         if not problem.snippet:
@@ -169,8 +170,9 @@ def _first_bytes(file: Source, lines: set[int]) -> Iterator[tuple[int, str]]:
         return
     with suppress(FormatError), open_container(file) as container:
         for row in container.raw_rows():
-            if isinstance(row, RawRow) and row.line in lines:
-                yield row.line, snippet_of(row.data)
+            if row.line in lines and not isinstance(row, Problem):
+                data = row.data if isinstance(row, RawRow) else json.dumps(row.fields).encode()
+                yield row.line, snippet_of(data)
 
 
 def _report(seen: _Seen) -> dict[str, object]:

@@ -53,6 +53,13 @@ def test_the_same_is_told_in_lines(file: Path) -> None:
         assert f"r.jsonl:{line}: byte {offset:,}, {reason}: " in done.stdout
 
 
+def test_a_row_of_a_table_is_told_as_json(file: Path) -> None:
+    table = file.with_name("r.csv")
+    table.write_text("task_id,completion,step\nt,x,1\nt,y,one\n")
+    done = rollscope("formats", table, "--check", cwd=file.parent)
+    assert """(begins '{"task_id": "t", "completion": "y", "step": "one"}')""" in done.stdout
+
+
 def test_without_check_twenty_lines_are_told_and_no_file_is_wrong(file: Path) -> None:
     file.write_bytes(GRADED + b"{broken\n" * 30)
     glance = rollscope("formats", file, cwd=file.parent)

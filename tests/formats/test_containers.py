@@ -79,6 +79,18 @@ def test_parquet_rows_are_plain_values(tmp_path):
     assert rollouts[0].metadata["of"] == {"k": 1}
 
 
+def test_damage_before_the_first_row_is_not_said_to_be_after_rows(tmp_path):
+    path = tmp_path / "x.parquet"
+    pyarrow.parquet.write_table(pa.table({"task_id": ["a"], "completion": ["x"]}), path)
+    data = bytearray(path.read_bytes())
+    data[4:40] = bytes(36)
+    path.write_bytes(data)
+    rollouts, (problem,) = loaded(path)
+    assert rollouts == []
+    assert problem.message.startswith("the file can't be read: ")
+    assert "were read" not in problem.message
+
+
 @pytest.mark.parametrize("ending", ["csv", "tsv"])
 def test_csv_rows_have_true_lines_and_json_in_cells(write, ending):
     data = 'task_id,completion,step,reward,in_outs\n007,"a, ""b""\nc",12,0.5,"{""inputs"": []}"\n\nshort\n8,"[1]",,,\n'

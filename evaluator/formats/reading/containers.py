@@ -124,16 +124,16 @@ class Container(AbstractContextManager["Container"]):
 def _until_damage(rows: Iterator[AnyRow], source: Source, start: Start | None) -> Generator[AnyRow, None, None]:
     """The rows under the file's name. `start` is that of a text; a kind's own reader has none."""
     line, damage = (start.line, DAMAGE) if start else (0, (Exception,))  # what a library for the kind may raise
+    what, after = "the file", ""
     try:
         for row in rows:
-            line = row.line
+            line, what, after = row.line, "the rest of the file", "; the rows before it were read"
             yield replace(row, path=source.name) if isinstance(row, Problem) else row
     except FormatError as error:
         raise FormatError(str(error).replace(str(source.path), source.name)) from None
     except damage as error:
-        why = one_line(str(error)) or type(error).__name__
-        message = f"the rest of the file can't be read: {why}; the rows before it were read"
-        yield Problem(source.name, line + 1, message)
+        why = one_line(" ".join(str(error).split())) or type(error).__name__
+        yield Problem(source.name, line + 1, f"{what} can't be read: {why}{after}")
     finally:
         if isinstance(rows, Generator):
             rows.close()

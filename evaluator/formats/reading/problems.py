@@ -117,7 +117,7 @@ NOT_UTF8_FIX = "save the file as UTF-8, for example with `iconv -f LATIN1 -t UTF
 
 CUT_OFF = "cut off"
 _REASONS = (
-    ("not Python: it", "not Python"),
+    ("not Python: it", "not Python"), ("only Python is", "not Python"),
     ("not complete", CUT_OFF), ("cut off", CUT_OFF), ("equally long", "ragged lists"),
     ("not UTF-8", "not UTF-8"), ("not JSON", "not JSON"), ("nested too deeply", "too deep"),
     ("must be a JSON object", "not an object"), ("more than the limit", "too long"),
