@@ -151,28 +151,32 @@ class _Seen:
             self.grades.setdefault(record.recorded_by or "", Counter())[verdict] += 1
 
 
+_Place = tuple[int, int | None]
+"""A row's line and offset."""
+
+
 def _with_first_bytes(files: list[Source], problems: list[Problem]) -> Iterator[Problem]:
     """The same; those with rows that are well-formed have their first bytes too, those of a table as JSON."""
-    wanted: dict[str, set[int]] = {}
+    wanted: dict[str, set[_Place]] = {}
     for problem in problems:
         if not problem.snippet:
-            wanted.setdefault(problem.path, set()).add(problem.line)
+            wanted.setdefault(problem.path, set()).add((problem.line, problem.offset))
     begins = {
-        (file.name, line): text for file in files for line, text in _first_bytes(file, wanted.get(file.name, set()))
+        (file.name, place): text for file in files for place, text in _first_bytes(file, wanted.get(file.name, set()))
     }
     for problem in problems:
-        text = problem.snippet or begins.get((problem.path, problem.line), "")
+        text = problem.snippet or begins.get((problem.path, (problem.line, problem.offset)), "")
         yield msgspec.structs.replace(problem, snippet=text)
 
 
-def _first_bytes(file: Source, lines: set[int]) -> Iterator[tuple[int, str]]:
-    if not lines:
+def _first_bytes(file: Source, places: set[_Place]) -> Iterator[tuple[_Place, str]]:
+    if not places:
         return
     with suppress(FormatError), open_container(file) as container:
         for row in container.raw_rows():
-            if row.line in lines and not isinstance(row, Problem):
+            if (row.line, row.offset) in places and not isinstance(row, Problem):
                 data = row.data if isinstance(row, RawRow) else json.dumps(row.fields).encode()
-                yield row.line, snippet_of(data)
+                yield (row.line, row.offset), snippet_of(data)
 
 
 def _report(seen: _Seen) -> dict[str, object]:

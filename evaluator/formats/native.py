@@ -37,7 +37,7 @@ _claim_task_of_samples = claims("2: task_id, in_outs+test+mode")
 
 
 def _claim_task(fields: Fields) -> Claim | None:
-    if fields.keys() & {"completion", *_SAMPLE_LISTS}:
+    if fields.keys() & {"completion", "generation", *_SAMPLE_LISTS}:
         return _claim_task_of_samples(fields)
     claim = _claim_task_alone(fields)
     return claim._replace(strength=4) if claim and fields.get("mode") in _MODES else claim

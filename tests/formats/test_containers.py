@@ -46,6 +46,11 @@ def test_a_broken_first_line_does_not_make_it_another_kind_of_file(write):
     assert (problem.line, problem.reason) == (1, "not JSON")
 
 
+def test_the_first_of_several_alike_is_no_header(write):
+    rollouts, problems = loaded(write(lines({"x": 1}, {"x": 2}, sample("a"))))
+    assert ([r.sample_id for r in rollouts], [problem.line for problem in problems]) == (["a"], [1, 2])
+
+
 def test_a_first_row_that_lacks_a_field_is_no_header(write):
     rollouts, (problem,) = loaded(write(lines({"task_id": "t", "sample_id": "x"}, sample("a"))))
     assert [r.sample_id for r in rollouts] == ["a"]
@@ -89,6 +94,12 @@ def test_damage_before_the_first_row_is_not_said_to_be_after_rows(tmp_path):
     assert rollouts == []
     assert problem.message.startswith("the file can't be read: ")
     assert "were read" not in problem.message
+
+
+def test_a_quote_that_is_not_closed_is_told(write):
+    rollouts, (problem,) = loaded(write('task_id,completion\nt,a\nt,"b\nt,c\nt,d\n', "rows.csv"))
+    assert [r.completion for r in rollouts] == ["a"]
+    assert (problem.line, problem.message[:50]) == (3, "not CSV: a quote is not closed, so that 3 lines ar")
 
 
 @pytest.mark.parametrize("ending", ["csv", "tsv"])

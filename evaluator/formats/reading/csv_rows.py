@@ -107,6 +107,8 @@ class _Lines:
         except UnicodeDecodeError as error:
             before = sum(map(len, self._data[:-1]))
             return f"not UTF-8 at byte {before + error.start + 1} of the row: {NOT_UTF8_FIX}"
+        except _OpenQuoteError:
+            return f"not CSV: a quote is not closed, so that {len(self._data):,} lines are one row: close it"
         except _HoleError:
             return "the row has NUL bytes, as after a crash or on a full disk: write it again"
         except csv.Error as error:
@@ -131,6 +133,8 @@ class _Lines:
             if b"\0" in data:
                 raise _HoleError
             yield data.decode("utf-8")
+        if self._data:
+            raise _OpenQuoteError
 
     def _next_part(self, most: int) -> bytes:
         data = self._stream.readline(most)
@@ -143,6 +147,10 @@ class _TooLongError(Exception):
 
 
 class _HoleError(Exception):
+    pass
+
+
+class _OpenQuoteError(Exception):
     pass
 
 

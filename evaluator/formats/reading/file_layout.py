@@ -79,9 +79,10 @@ def layout_of(
         )
         if field_map or (chosen is not _NONE and chosen.claims(role) is None):
             return layout
-        first: Row | None = None
+        first = second = None
         for row, unwrap, fields in _candidates(container):
             first = first or row
+            second = second or (row if row is not first else None)
             if chosen is _NONE:
                 found = _detected(role, fields, f"{source.name}:{row.line}")
             else:
@@ -89,7 +90,8 @@ def layout_of(
             if found is not None:
                 both_roles = bool(claims_of(_OTHER[role], fields))
                 layout = msgspec.structs.replace(layout, format=found, unwrap=unwrap, both_roles=both_roles)
-                return layout if first is row else _after_header(layout, first, row)
+                alike = second is None or second.fields.keys() == first.fields.keys()
+                return layout if alike else _after_header(layout, first, row)
     if chosen is _NONE and first is not None:
         raise _unknown(source.name, first, role)
     return layout

@@ -102,6 +102,11 @@ class _Row:
             return too_long(path, line, offset, size, data, limit)
         return RawRow(line, data, terminated=True, offset=offset)
 
+    def why_cut(self) -> str:
+        if any(b"\0" in part for part in self._parts):
+            return "a row has NUL bytes, as after a crash or on a full disk, so it and all that follows it are skipped"
+        return "is the file still being written?"
+
     def damage(self, path: str, message: str, data: bytes = b"") -> Problem:
         line, offset = self._begin if self.size else self._next
         return Problem(path, line, message, snippet_of(data or b"".join(self._parts)), offset=offset)
@@ -146,7 +151,7 @@ def split_json(
                 row.skip(chunk[begin:following])
                 begin = following
     if depth:
-        yield row.damage(path, f"the {what} is cut off: is the file still being written?")
+        yield row.damage(path, f"the {what} is cut off: {row.why_cut()}")
 
 
 class _Tokens:
