@@ -86,10 +86,12 @@ def _alike(
     """
     try:
         matches = sniff_each(files, name, field_map=names)
-    except FormatError:
-        if len(files) == 1:
-            load_rollouts(files, name, field_map=names)  # raises unless it is rows that are wrong, which are told then
+    except FormatError as error:
         matches = {}
+        try:
+            load_rollouts(files, name, field_map=names)  # if this does not raise, its rows are told one by one
+        except FormatError:
+            raise error from None
     unread = [file for file in files if file not in matches]
     roles = [role for role in (Role.ROLLOUTS, Role.TASKS) if any(match.role is role for match in matches.values())]
     for role in roles:
