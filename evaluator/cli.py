@@ -146,6 +146,15 @@ _FORMATS: Final = [
     _FILE_MAP,
     _JSON,
 ]
+_CHECK: Final = [
+    _argument("dataset", "DATASET", "File of tasks, folder, pattern, - or s3://..."),
+    _FILE_FORMAT,
+    _FILE_MAP,
+    _PREAMBLE,
+    _PYTHON,
+    _PROCESSES,
+    _JSON,
+]
 _SERVE: Final = [
     _argument(
         "system", "SYSTEM", "grades: for ROLLSCOPE_SERVER. Else the system whose server to replace: nemo-gym, "
@@ -278,7 +287,7 @@ COMMANDS: Final = {
     "check": Command(
         "checking:check",
         "Inspect a dataset's tests and grade its reference solutions; exit status 1 if there are findings.",
-        [_argument("dataset", "DATASET", "File of tasks.", _path), _FILE_FORMAT, _PREAMBLE, _PROCESSES, _JSON],
+        _CHECK,
     ),
     "serve": Command("serving:serve", "Grade over HTTP: for ROLLSCOPE_SERVER, or as another system's server.", _SERVE),
     "collect": Command(

@@ -22,11 +22,11 @@ from evaluator.formats import (
     load_rollouts,
     parse_field_map,
     require_rows,
-    sniff,
 )
 from evaluator.formats import nemo_gym_files as nemo_gym
 from evaluator.formats.nemo_gym_files import Place
 from evaluator.formats.reading.dataset import Dataset, load_dataset, load_with_prompts
+from evaluator.formats.reading.loader import sniff_each
 from evaluator.formats.reading.parquet import ROLLOUT_COLUMNS, TASK_COLUMNS, Table
 from evaluator.formats.reading.sources import resolve
 from evaluator.formats.writers import (
@@ -126,11 +126,8 @@ def _require_writable(request: Request) -> None:
 def _holds_tasks(request: Request) -> bool:
     if request.dataset is not None:
         return False
-    if request.fields is not None and request.format_name is None:
-        return "completion" not in request.fields
-    found = sniff(request.files()[0])
-    readings = [reading for reading in (found, *found.others) if request.format_name in (None, reading.format)]
-    return not readings or readings[0].role is Role.TASKS
+    first, *_ = sniff_each(request.files(), request.format_name, field_map=request.fields).values()
+    return first.role is Role.TASKS
 
 
 def _convert_tasks(request: Request) -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from typing import Final
 
 import msgspec
@@ -21,14 +22,17 @@ from evaluator.formats import (
     load_rollouts,
     load_tasks,
     parse_field_map,
-    sniff,
 )
 from evaluator.formats.reading.containers import RawRow, open_container
+from evaluator.formats.reading.file_layout import no_rows
+from evaluator.formats.reading.loader import sniff_each
 from evaluator.formats.reading.problems import one_line, snippet_of
 from evaluator.formats.reading.sources import resolve
 from evaluator.model import Rollout, Task
 
 _SHOWN: Final = 20
+_FILES_SHOWN: Final = 3
+_COMPLETIONS: Final = ("completion", "generation", "response", "output", "prediction", "solution", "code", "text")
 
 
 def formats(file: str | None, format_name: str | None, field_map: str | None, *, check: bool, as_json: bool) -> int:
@@ -51,31 +55,78 @@ def formats(file: str | None, format_name: str | None, field_map: str | None, *,
 def _inspect(words: str, name: str | None, field_map: str | None, *, check: bool, as_json: bool) -> int:
     files = resolve(words, remote=True)
     names = parse_field_map(field_map) if field_map else None
-    found = _format_of(files[0], name, mapped=names is not None)
-    seen = _Seen(math.inf if check else _SHOWN)
-    load = load_tasks if found.role is Role.TASKS else load_rollouts
-    records: Iterator[Task] | Iterator[Rollout] = load(files, name, field_map=names, on_problem=seen.problem)
-    for record in records:
-        seen.record(record)
-    if check:
-        seen.problems = list(_with_first_bytes(files, seen.problems))
+    seen: list[_Seen] = []
+    for title, found, some in _alike(words, files, name, names):
+        seen.append(each := _Seen(title, found, math.inf if check else _SHOWN))
+        load = load_tasks if each.role is Role.TASKS else load_rollouts
+        with nullcontext() if found else suppress(FormatError):  # it is among the problems
+            records: Iterator[Task] | Iterator[Rollout] = load(some, name, field_map=names, on_problem=each.problem)
+            for record in records:
+                each.record(record)
+        if not found and not each.bad:
+            raise no_rows(*some)
+        if check:
+            each.problems = list(_with_first_bytes(some, each.problems))
     if as_json:
-        print_json(_report(words, found, seen))
+        first, *others = map(_report, seen)
+        print_json({**first, "also": others})
     else:
-        _print(words, found, seen, check=check)
-    return Exit.BAD_INPUT if seen.rows == 0 or (check and seen.bad) else Exit.DONE
+        for each in seen:
+            _print(each, check=check)
+    bad = not any(each.rows for each in seen) or (check and any(each.bad for each in seen))
+    return Exit.BAD_INPUT if bad else Exit.DONE
+
+
+def _alike(
+    words: str, files: list[Source], name: str | None, names: dict[str, str] | None
+) -> Iterator[tuple[str, list[FormatMatch], list[Source]]]:
+    """The files of rollouts, and those of tasks, each with a title and what is known of them; with the first of both
+    those that can't be read, which are its problems as they are of `rollscope grade`. Raises `FormatError` for a file
+    alone that can't be read.
+    """
+    try:
+        matches = sniff_each(files, name, field_map=names)
+    except FormatError as error:
+        matches = {}
+        try:
+            load_rollouts(files, name, field_map=names)  # if this does not raise, its rows are told one by one
+        except FormatError:
+            raise error from None
+    unread = [file for file in files if file not in matches]
+    roles = [role for role in (Role.ROLLOUTS, Role.TASKS) if any(match.role is role for match in matches.values())]
+    for role in roles:
+        some = [file for file, match in matches.items() if match.role is role]
+        shown = ", ".join(file.name for file in some[:_FILES_SHOWN]) + (", ..." if len(some) > _FILES_SHOWN else "")
+        title = words if len(roles) == 1 else shown
+        read = [file for file in files if file in some or (role is roles[0] and file in unread)]
+        yield title, [matches[file] for file in some], read
+    if not roles:
+        yield words, [], files
 
 
 class _Seen:
     """What a file has, counted as it is read."""
 
-    def __init__(self, most: float) -> None:
+    def __init__(self, title: str, found: list[FormatMatch], most: float) -> None:
+        self.title = title
+        self.found = found
+        """Of each file; empty if none has a row that can be read."""
         self._most = most
-        self.rows = self.rewards = 0
+        self.rows = self.rewards = self.tests = 0
+        self.completion = ""
+        """A field of tasks that looks like one."""
         self.grades: dict[str, Counter[str]] = {}
         """By who gave them, "" where nobody is named."""
         self.reasons: Counter[str] = Counter()
         self.problems: list[Problem] = []
+
+    @property
+    def role(self) -> Role:
+        return self.found[0].role if self.found else Role.ROLLOUTS
+
+    @property
+    def formats(self) -> str:
+        return ", ".join(dict.fromkeys(match.format for match in self.found))
 
     @property
     def bad(self) -> int:
@@ -89,6 +140,10 @@ class _Seen:
     def record(self, record: Task | Rollout) -> None:
         self.rows += 1
         if not isinstance(record, Rollout):
+            decided = (record.test, record.cases, record.grader, record.answer)
+            self.tests += any(value not in (None, "", ()) for value in decided)
+            texts = (name for name in _COMPLETIONS if isinstance(record.metadata.get(name), str))
+            self.completion = self.completion or next(texts, "")
             return
         self.rewards += record.given_reward is not None
         verdict = record.recorded_verdict.value if record.recorded_verdict else None
@@ -98,42 +153,40 @@ class _Seen:
             self.grades.setdefault(record.recorded_by or "", Counter())[verdict] += 1
 
 
-def _format_of(file: Source, name: str | None, *, mapped: bool) -> FormatMatch:
-    if mapped and name is None:
-        name = "mapped"
-    if name is None:
-        return sniff(file)
-    roles = known_formats()[name].roles if name in known_formats() else ()
-    return FormatMatch(name, Role.ROLLOUTS if Role.ROLLOUTS in roles or not roles else Role.TASKS, "named", "")
+_Place = tuple[int, int | None]
+"""A row's line and offset."""
 
 
 def _with_first_bytes(files: list[Source], problems: list[Problem]) -> Iterator[Problem]:
-    """The same; those with rows that are well-formed JSON have their first bytes too."""
-    wanted: dict[str, set[int]] = {}
+    """The same; those with rows that are well-formed have their first bytes too, those of a table as JSON."""
+    wanted: dict[str, set[_Place]] = {}
     for problem in problems:
         if not problem.snippet:
-            wanted.setdefault(problem.path, set()).add(problem.line)
+            wanted.setdefault(problem.path, set()).add((problem.line, problem.offset))
     begins = {
-        (file.name, line): text for file in files for line, text in _first_bytes(file, wanted.get(file.name, set()))
+        (file.name, place): text for file in files for place, text in _first_bytes(file, wanted.get(file.name, set()))
     }
     for problem in problems:
-        text = problem.snippet or begins.get((problem.path, problem.line), "")
+        text = problem.snippet or begins.get((problem.path, (problem.line, problem.offset)), "")
         yield msgspec.structs.replace(problem, snippet=text)
 
 
-def _first_bytes(file: Source, lines: set[int]) -> Iterator[tuple[int, str]]:
-    if not lines:
+def _first_bytes(file: Source, places: set[_Place]) -> Iterator[tuple[_Place, str]]:
+    if not places:
         return
     with suppress(FormatError), open_container(file) as container:
         for row in container.raw_rows():
-            if isinstance(row, RawRow) and row.line in lines:
-                yield row.line, snippet_of(row.data)
+            if (row.line, row.offset) in places and not isinstance(row, Problem):
+                data = row.data if isinstance(row, RawRow) else json.dumps(row.fields).encode()
+                yield (row.line, row.offset), snippet_of(data)
 
 
-def _report(words: str, found: FormatMatch, seen: _Seen) -> dict[str, object]:
+def _report(seen: _Seen) -> dict[str, object]:
+    first = seen.found[0] if seen.found else None
     return {
-        "file": words, "format": found.format, "holds": found.role.value, "why": found.why,
-        "container": found.container, "rows": seen.rows, "rewards": seen.rewards, "recorded": seen.grades,
+        "file": seen.title, "format": seen.formats or None, "holds": seen.role.value if first else None,
+        "why": first.why if first else "", "container": first.container if first else "", "rows": seen.rows,
+        "with_tests": seen.tests if seen.role is Role.TASKS else None, "rewards": seen.rewards, "recorded": seen.grades,
         "bad_lines": seen.bad, "reasons": seen.reasons,
         "problems": [
             {"file": p.path, "line": p.line, "offset": p.offset, "reason": p.reason, "message": p.message,
@@ -142,18 +195,27 @@ def _report(words: str, found: FormatMatch, seen: _Seen) -> dict[str, object]:
     }  # fmt: skip
 
 
-def _print(words: str, found: FormatMatch, seen: _Seen, *, check: bool) -> None:
-    packed = f", {found.container}" if found.container else ""
-    print(f"{one_line(words)}: {found.role} in format {found.format} ({found.why}){packed}")
-    for other in found.others:
-        print(f"  could be read as {other.role} in format {other.format} ({other.why})")
+def _print(seen: _Seen, *, check: bool) -> None:
+    if seen.found:
+        first = seen.found[0]
+        print(f"{one_line(seen.title)}: {seen.role} in format {seen.formats} ({first.why}), {first.container}")
+        for other in first.others:
+            print(f"  could be read as {other.role} in format {other.format} ({other.why})")
+    else:
+        print(f"{one_line(seen.title)}: nothing in it can be read")
     print(f"  {counted(seen.rows, 'usable row')}, {counted(seen.bad, 'bad line')}{_by_count(seen.reasons, ': ')}")
-    if found.role is Role.ROLLOUTS:
+    if seen.found and seen.role is Role.ROLLOUTS:
         _print_grades(seen)
+    elif seen.rows and not seen.tests:
+        print(f"  no row has tests{_about_completion(seen.completion)}")
     for problem in seen.problems:
         print(_line(problem) if check else problem)
     if seen.bad > len(seen.problems):
         print(f"... and {seen.bad - len(seen.problems):,} more (--check prints all)")
+
+
+def _about_completion(name: str) -> str:
+    return f"; if {name} is the completion, these are rollouts: --map completion={name}" if name else ""
 
 
 def _print_grades(seen: _Seen) -> None:

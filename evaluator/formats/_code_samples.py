@@ -6,11 +6,12 @@ docs/formats.md, "Files", has the table of these words.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from evaluator.formats import native
 from evaluator.formats.reading import fields as field
 from evaluator.formats.reading.fields import Fields
+from evaluator.formats.reading.problems import read_each
 from evaluator.formats.reading.spec import Recorded, truth, verdict_of_error
 from evaluator.model import JsonValue, Kind, RecordError, Rollout, Verdict
 
@@ -57,20 +58,24 @@ def is_result(fields: Fields, status: str) -> bool:
 
 
 def read_samples(fields: Fields) -> Iterable[Rollout]:
-    """The sample of one row, or all samples of a run's results, by task.
-
-    Raises `RecordError` at the end if some have no solution.
-    """
+    """The sample of one row, or all samples of a run's results, by task."""
     if "eval" not in fields:
-        yield read_sample(fields)
-        return
+        return (read_sample(fields),)
+    return read_each(_results(fields), lambda named: (read_sample(named[1]),), lambda _, named: named[0])
+
+
+def _results(fields: Fields) -> Iterator[tuple[str, Fields] | RecordError]:
+    """Each result with its name. Raises `RecordError` at the end if some have no solution."""
     without: list[str] = []
     for task_id, samples in by_task(fields, "eval").items():
+        if samples == []:
+            yield RecordError(f"eval[{task_id!r}] is empty: the task has no sample")
         for number, sample in enumerate(samples if isinstance(samples, list) else [samples]):
+            name = f"eval[{task_id!r}][{number}]"
             if isinstance(sample, dict) and isinstance(sample.get("solution"), str):
-                yield read_sample({"task_id": task_id, **sample})
+                yield name, {"task_id": task_id, **sample}
             else:
-                without.append(f"eval[{task_id!r}][{number}]")
+                without.append(name)
     if without:
         raise RecordError(
             f"{without[0]} has no solution, like {len(without)} in all: "

@@ -8,6 +8,7 @@ from collections.abc import Callable, Container, Iterator, Mapping
 from evaluator.formats.reading import chat
 from evaluator.formats.reading import fields as field
 from evaluator.formats.reading.fields import Fields
+from evaluator.formats.reading.problems import refuse_all
 from evaluator.formats.reading.registry import Role, claims_of
 from evaluator.formats.reading.spec import Claim, Narrowed, Rollouts, Said, Tasks
 from evaluator.formats.tests_alone import COLUMNS, task_from
@@ -32,13 +33,12 @@ def conversation(fields: Fields) -> Said:
 
 
 def objects(value: JsonValue, name: str) -> Iterator[Fields]:
-    """The objects of a list. Raises `RecordError` at the first element that is none."""
+    """The objects of a list. Raises `RecordError` at the end for the elements that are none."""
     if not isinstance(value, list):
         raise RecordError(f"{name} must be a list of objects, not {brief(value)}")
-    for place, item in enumerate(value):
-        if not isinstance(item, Mapping):
-            raise RecordError(f"{name}[{place}] must be an object, not {brief(item)}")
-        yield item
+    yield from (item for item in value if isinstance(item, Mapping))
+    wrong = ((place, item) for place, item in enumerate(value) if not isinstance(item, Mapping))
+    refuse_all(RecordError(f"{name}[{place}] must be an object, not {brief(item)}") for place, item in wrong)
 
 
 def tests_in(*places: JsonValue) -> JsonValue:

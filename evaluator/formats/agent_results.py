@@ -155,7 +155,10 @@ SWE_AGENT = Format(
     name="swe_agent",
     title="SWE-agent, mini-swe-agent: trajectories with history or messages, info",
     rollouts=Rollouts(
-        claim=claims("3: history:list, trajectory:list; 3: messages:list, info:object, trajectory_format"),
+        claim=any_of(
+            claims("3: messages:list, info:object, trajectory_format"),
+            claims("3: history:list, (of messages)", lambda fields: chat.is_conversation(fields["history"])),
+        ),
         said=_said,
         all_turns=True,
         prompt="",

@@ -11,16 +11,17 @@ import ast
 import builtins
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable
 
 from evaluator import syntax
 from evaluator.formats._code_samples import grade_of, is_result, read_sample, read_samples
 from evaluator.formats.reading import fields as field
 from evaluator.formats.reading.code import before_function, test_code
 from evaluator.formats.reading.fields import Fields
+from evaluator.formats.reading.problems import read_each
 from evaluator.formats.reading.registry import Format
 from evaluator.formats.reading.spec import Recorded, Rollouts, Tasks, any_of, claims, taken
-from evaluator.model import RecordError, Rollout
+from evaluator.model import JsonValue, RecordError, Rollout, brief
 from evaluator.tasks.given_tests import entry_point_of, names_called
 
 _MODULE_NAMES = "import os\nimport sys\nfrom os import environ\n"
@@ -72,23 +73,26 @@ _OF_CLASS = {
 }  # fmt: skip
 
 
-def _read_classeval_samples(fields: Fields) -> Iterator[Rollout]:
+def _read_classeval_samples(fields: Fields) -> Iterable[Rollout]:
     """The samples of one row, in the order of `predict`; a row without it has one sample.
 
     If a sample repeats its prompt, the completion is what follows the prompt's `### Response:`.
     """
     if "predict" not in fields:
-        yield read_sample(fields)
-        return
-    samples = fields["predict"]
-    if not isinstance(samples, list) or not all(isinstance(sample, str) for sample in samples):
+        return (read_sample(fields),)
+    samples, task_id = fields["predict"], field.identifier(fields, "task_id")
+    if not isinstance(samples, list):
         raise RecordError("predict must be a list of strings, one per sample")
     others = field.without(fields, _OF_CLASS)
-    for index, sample in enumerate(samples):
+
+    def read(numbered: tuple[int, JsonValue]) -> tuple[Rollout]:
+        index, sample = numbered
+        if not isinstance(sample, str):
+            raise RecordError(f"the sample must be text, not {brief(sample)}")
         completion = sample.partition("### Response:")[2] or sample
-        yield Rollout(
-            task_id=field.identifier(fields, "task_id"), completion=completion, sample_index=index, metadata=others
-        )
+        return (Rollout(task_id=task_id, completion=completion, sample_index=index, metadata=others),)
+
+    return read_each(enumerate(samples), read, lambda place, _: f"predict[{place}]")
 
 
 CLASSEVAL = Format(

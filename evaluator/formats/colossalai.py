@@ -81,14 +81,15 @@ FORMAT = Format(
 read_task = FORMAT.tasks.read
 
 
-def _texts(fields: Fields) -> Iterator[Fields]:
+def _texts(fields: Fields) -> Iterator[Fields | RecordError]:
     """Prompt and completion of each text."""
     texts = fields.get("rollout")
     if not isinstance(texts, list):
         raise RecordError(f"rollout must be a list of texts, not {brief(texts)}")
     for place, text in enumerate(texts):
         if not isinstance(text, str):
-            raise RecordError(f"rollout[{place}] must be text, not {brief(text)}")
+            yield RecordError(f"rollout[{place}] must be text, not {brief(text)}")
+            continue
         turn = _TURN.search(text)
         prompt, completion = (text[: turn.start()], text[turn.end() :]) if turn else ("", text)
         yield {**fields, "prompt": prompt, "completion": completion, "whole": prompt or text}

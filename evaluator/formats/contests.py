@@ -191,7 +191,7 @@ def _only_text(pickled: bytes) -> bytes | str:
     return pickled if text is None else text
 
 
-def _lcb_samples(fields: Fields) -> Iterator[Fields]:
+def _lcb_samples(fields: Fields) -> Iterator[Fields | RecordError]:
     """Every sample of one question, in the order of its lists. What the model wrote counts, else the extracted code."""
     if _is_metrics(fields) or (fields and all(name.isdecimal() for name in fields)):
         raise RecordError("has metrics and no code: open the file beside it whose name ends in _eval_all.json")
@@ -204,7 +204,8 @@ def _lcb_samples(fields: Fields) -> Iterator[Fields]:
     for index, text in enumerate(outputs or codes):
         if not isinstance(text, str):
             name = "output_list" if outputs else "code_list"
-            raise RecordError(f"{name}[{index}] must be text, not {type(text).__name__}")
+            yield RecordError(f"{name}[{index}] must be text, not {type(text).__name__}")
+            continue
         own: dict[str, JsonValue] = {"completion": text, "sample_index": index, "kind": None if outputs else Kind.FULL}
         if outputs and index < len(codes) and isinstance(codes[index], str) and codes[index] not in text:
             own["extracted_code"] = codes[index]

@@ -18,7 +18,7 @@ from evaluator.formats.reading import fields as field
 from evaluator.formats.reading.fields import Fields
 from evaluator.formats.reading.registry import Format
 from evaluator.formats.reading.spec import Recorded, Rollouts, Tasks, claims, truth, verdict_of_error
-from evaluator.model import RecordError
+from evaluator.model import RecordError, brief
 
 _NOTES_ARGUMENTS = "def f(*arguments, **named):\n    return list(arguments), named\n"
 _GENERATIONS, _SCORES = "raw_generations", "raw_scored_generations"
@@ -88,20 +88,19 @@ CRUXEVAL_INPUT = Format(
 )
 
 
-def _scored(fields: Fields) -> Iterator[Fields]:
-    """The generations of each task, in the file's order. Raises `RecordError` at the end if some are not text."""
-    wrong: list[str] = []
+def _scored(fields: Fields) -> Iterator[Fields | RecordError]:
+    """The generations of each task, in the file's order."""
     scored = by_task(fields, _SCORES)
     for task_id, generations in by_task(fields, _GENERATIONS).items():
         scores = scored.get(task_id)
+        if generations == []:
+            yield RecordError(f"{_GENERATIONS}[{task_id!r}] is empty: the task has no sample")
         for number, generation in enumerate(generations if isinstance(generations, list) else [generations]):
             if not isinstance(generation, str):
-                wrong.append(f"{_GENERATIONS}[{task_id!r}][{number}]")
+                yield RecordError(f"{_GENERATIONS}[{task_id!r}][{number}] must be text, not {brief(generation)}")
                 continue
             score = scores[number] if isinstance(scores, list) and number < len(scores) else None
             yield {"task_id": task_id, "completion": generation, "sample_index": number, "score": score}
-    if wrong:
-        raise RecordError(f"{wrong[0]} must be text, like {len(wrong)} in all: these samples are skipped")
 
 
 CRUXEVAL_SCORES = Format(

@@ -92,6 +92,7 @@ HUMANEVAL_X = Format(
     rollouts=Rollouts(
         claim=claims(
             "; ".join(f"3: {names}, generation:text|output:text, !is_solved, !results, !mode" for names in _DIALECTS)
+            + "; 3: task_id, generation:text, !name, !test, !tests, !completion, !is_solved, !results, !mode"
         ),
         completion="generation|output",
         task_id=_x_task_id,
@@ -106,7 +107,7 @@ def _has_programs(fields: Fields) -> bool:
     return all(isinstance(result, dict) and "program" in result for result in fields["results"][:1])
 
 
-def _programs(fields: Fields) -> Iterator[Fields]:
+def _programs(fields: Fields) -> Iterator[Fields | RecordError]:
     """The programs of one task, without their tests, if the file has these."""
     tests, results = field.text(fields, "tests").strip(), fields.get("results")
     if not isinstance(results, list):
@@ -114,7 +115,8 @@ def _programs(fields: Fields) -> Iterator[Fields]:
     for number, result in enumerate(results):
         program = result.get("program") if isinstance(result, dict) else None
         if not isinstance(program, str):
-            raise RecordError(f"results[{number}].program is missing: it and those after it are skipped")
+            yield RecordError(f"results[{number}].program is missing: it is skipped")
+            continue
         code = program.rstrip()
         code = code.removesuffix(tests).rstrip() + "\n" if tests and code.endswith(tests) else program
         yield {"sample_index": number, **fields, **result, "program": code}

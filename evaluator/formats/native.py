@@ -12,9 +12,12 @@ from typing import TypeVar
 
 from evaluator.formats.reading import chat
 from evaluator.formats.reading import fields as field
+from evaluator.formats.reading.code import mode_of_test
 from evaluator.formats.reading.fields import METADATA_JSON, ROLLOUT_FIELDS, Fields
+from evaluator.formats.reading.problems import read_each
 from evaluator.formats.reading.registry import Format
 from evaluator.formats.reading.spec import Claim, Rollouts, Tasks, claims
+from evaluator.formats.tests_alone import in_outs_from
 from evaluator.model import JsonValue, Kind, Mode, RecordError, Rollout, Task, Verdict, brief
 from evaluator.tasks.rows import TASK_FIELDS
 
@@ -34,7 +37,7 @@ _claim_task_of_samples = claims("2: task_id, in_outs+test+mode")
 
 
 def _claim_task(fields: Fields) -> Claim | None:
-    if fields.keys() & {"completion", *_SAMPLE_LISTS}:
+    if fields.keys() & {"completion", "generation", *_SAMPLE_LISTS}:
         return _claim_task_of_samples(fields)
     claim = _claim_task_alone(fields)
     return claim._replace(strength=4) if claim and fields.get("mode") in _MODES else claim
@@ -126,6 +129,12 @@ def _read_mapped_task(fields: Fields) -> Task:
     row = _with_task_id(fields)
     if isinstance(row.get("prompt"), list | dict):
         row["prompt"] = chat.text_of(row["prompt"], "prompt")
+    if isinstance(in_outs := field.unpacked(row, "in_outs"), list):
+        row["in_outs"] = in_outs_from(in_outs)
+    if isinstance(row.get("test"), list):
+        row["test"] = "\n".join(field.strings(row, "test"))
+    if row.get("mode") is None and isinstance(row.get("test"), str) and mode_of_test(row["test"]) is Mode.UNITTEST:
+        row["mode"] = Mode.UNITTEST.value
     return Task.from_row(row)
 
 
@@ -157,28 +166,38 @@ def _read_samples(fields: Fields) -> Iterator[Rollout]:
     """The samples of one row, in order."""
     name = _list_field(fields)
     if name is None:
-        raise RecordError(f"completions is missing: add a list of samples, named {', '.join(_LISTS)}")
+        found = field.first(fields, _LISTS)
+        if found is None:
+            raise RecordError(f"completions is missing: add a list of samples, named {', '.join(_LISTS)}")
+        if not isinstance(fields[found], list):
+            raise RecordError(f"{found} must be a list of samples, not {brief(fields[found])}")
+        if not fields[found]:
+            raise RecordError(f"{found} is empty: the row has no sample")
+        raise RecordError(f"{found}[0] must be a text, messages or an object with a text: {brief(fields[found][0])}")
     samples = fields[name]
     beside = {theirs: ours for theirs, ours in _BESIDE_TEXTS.items() if _goes_with(fields.get(theirs), samples)}
     base = _with_task_id(field.without(fields, {name, *_OF_TASK, *beside}))
-    for place, sample in enumerate(samples):
+
+    def read(numbered: tuple[int, JsonValue]) -> tuple[Rollout]:
+        place, sample = numbered
         row = {**base, **{ours: fields[theirs][place] for theirs, ours in beside.items()}}
-        row |= _of_sample(sample, name, place)
+        row |= _of_sample(sample)
         if len(samples) > 1 and row.get("sample_id") is not None and row["sample_id"] == base.get("sample_id"):
             row["sample_id"] = f"{row['sample_id']}/{place}"
-        yield read_rollout(row)
+        return (read_rollout(row),)
+
+    yield from read_each(enumerate(samples), read, lambda place, _: f"{name}[{place}]")
 
 
 def _list_field(fields: Fields) -> str | None:
-    """The field that holds the samples: a list whose first element is one. Beside inputs, `output` has test cases."""
+    """The field that holds the samples: a list whose first element (but null) is one. Beside inputs, `output` has
+    test cases."""
     lists = _SAMPLE_LISTS if fields.keys() & {"input", "inputs"} else _LISTS
     return next((name for name in lists if _holds_samples(fields.get(name))), None)
 
 
 def _holds_samples(value: JsonValue) -> bool:
-    if not isinstance(value, list) or not value:
-        return False
-    first = value[0]
+    first = next((item for item in value if item is not None), None) if isinstance(value, list) else None
     if isinstance(first, dict):
         return any(name in first for name in _TEXTS) and "role" not in first
     return isinstance(first, str) or (bool(first) and chat.is_conversation(first))
@@ -188,12 +207,12 @@ def _goes_with(value: JsonValue, samples: list[JsonValue]) -> bool:
     return isinstance(value, list) and len(value) == len(samples) and not isinstance(samples[0], dict)
 
 
-def _of_sample(sample: JsonValue, name: str, place: int) -> dict[str, JsonValue]:
+def _of_sample(sample: JsonValue) -> dict[str, JsonValue]:
     if not isinstance(sample, dict):
         return {"completion": sample}
     text = field.first(sample, _TEXTS)
     if text is None:
-        raise RecordError(f"{name}[{place}] has no completion: add the text that the model wrote")
+        raise RecordError("the sample has no completion: add the text that the model wrote")
     return {**field.without(sample, {text}), "completion": sample[text]}
 
 

@@ -90,6 +90,11 @@ def _from_test_cases(value: Mapping[str, JsonValue], task_id: str) -> Task:
 def _from_list(items: list[JsonValue], task_id: str) -> Task:
     if items and all(isinstance(item, str) for item in items):
         return _from_asserts(items, task_id)
+    return _contest_task({"in_outs": in_outs_from(items)}, task_id)
+
+
+def in_outs_from(items: list[JsonValue]) -> dict[str, JsonValue]:
+    """The `in_outs` of a native row, from a list of `{input, output, fn_name?}`. Raises `RecordError`."""
     if not items or not all(isinstance(item, Mapping) and {"input", "output"} <= item.keys() for item in items):
         raise RecordError(f"the tests are a list that can't be read: {_SHAPES}")
     names = {item.get("fn_name") or fields.inner(item, "metadata").get("func_name") for item in items} - {None, ""}
@@ -97,12 +102,11 @@ def _from_list(items: list[JsonValue], task_id: str) -> Task:
         raise RecordError(
             f"the tests call several functions ({', '.join(sorted(map(str, names)))}): give each function its own task"
         )
-    in_outs = {
+    return {
         "inputs": [item["input"] for item in items],
         "outputs": [item["output"] for item in items],
         "fn_name": next(iter(names), None),
     }
-    return _contest_task({"in_outs": in_outs}, task_id)
 
 
 def _contest_task(row: Mapping[str, JsonValue], task_id: str) -> Task:

@@ -18,7 +18,7 @@ from evaluator.formats.reading import chat
 from evaluator.formats.reading import fields as field
 from evaluator.formats.reading.fields import Fields
 from evaluator.formats.reading.json_text import JsonError, decode_json
-from evaluator.formats.reading.problems import Problem, one_line, snippet_of
+from evaluator.formats.reading.problems import Problem, one_line, refuse_all, snippet_of
 from evaluator.formats.reading.registry import ContainerKind, Format, Row, step_in
 from evaluator.formats.reading.spec import Recorded, Rollouts, Said, any_of, claims, taken, truth
 from evaluator.model import JsonValue, RecordError, brief
@@ -37,11 +37,14 @@ def _trajectories(fields: Fields) -> Iterator[Fields]:
     named = list(found.items()) if isinstance(found, Mapping) else [(None, each) for each in _listed(found)]
     if not named:
         raise RecordError(f"the episode has no trajectory ({fields.get('termination_reason')}): collect it again")
+    wrong: list[JsonValue] = []
     for name, trajectory in named:
         if not isinstance(trajectory, Mapping):
-            raise RecordError(f"trajectories must be objects, not {brief(trajectory)}")
+            wrong.append(trajectory)
+            continue
         name_of = None if trajectory is fields else name or trajectory.get("name")
         yield {**fields, "trajectory": name_of, "own": trajectory}
+    refuse_all(RecordError(f"trajectories must be objects, not {brief(each)}") for each in wrong)
 
 
 def _rllm_prompt(fields: Fields) -> str:

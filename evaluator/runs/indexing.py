@@ -242,8 +242,8 @@ class Indexer:
             raise fault
 
     def _open_new(self) -> FormatError | None:
-        """Add the files that are new. Returns why one can't be read yet, which must not keep the others from it."""
-        state, fault = self._state, None
+        """Add the files that are new. Returns why some can't be read yet, which must not keep the others from it."""
+        state, faults = self._state, list[FormatError]()
         known = {file.path for file in state.files}
         for file in self.source.files:
             if file.path in known:
@@ -251,8 +251,12 @@ class Indexer:
             try:
                 state.files.append(_opened(self.source, file))
             except FormatError as error:
-                fault = fault or error
-        if fault is not None and not state.files:
+                faults.append(error)
+        if not faults:
+            return None
+        others = f" ({len(faults) - 1:,} more of the files can't be read)" if len(faults) > 1 else ""
+        fault = FormatError(f"{faults[0]}{others}")
+        if not state.files:
             raise fault
         return fault
 
@@ -396,7 +400,7 @@ def _empty(folder: Path) -> None:
 def _opened(source: RolloutSource, file: File) -> FileState:
     layout = layout_of(Source(Path(file.path), file.name), Role.ROLLOUTS, source.format, source.field_map)
     if not layout.format.name:
-        raise no_rows(file.name)
+        raise no_rows(layout.source)
     in_place = layout.in_place and not _is_list_at(file.path, layout.offset)
     done = layout.offset if in_place else 0
     return FileState(file.path, file.name, in_place, layout.format.name, layout.line if in_place else 1, done=done)

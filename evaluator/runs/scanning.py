@@ -32,10 +32,10 @@ from evaluator.extras import needs
 from evaluator.formats.reading.containers import MAX_ROW_BYTES, RawRow, decoded, is_incomplete
 from evaluator.formats.reading.file_layout import FileLayout, layout_of, samples_of
 from evaluator.formats.reading.loader import own_number
-from evaluator.formats.reading.problems import Problem, snippet_of
+from evaluator.formats.reading.problems import Problem, errors_in, snippet_of
 from evaluator.formats.reading.registry import Role
 from evaluator.formats.reading.sources import Source
-from evaluator.model import RecordError, Rollout, Verdict
+from evaluator.model import Rollout, Verdict
 from evaluator.recorded import recorded_grade
 from evaluator.runs.parts import arrow_array
 
@@ -121,8 +121,8 @@ class RowReader(msgspec.Struct, frozen=True):
                 continue
             try:
                 found.extend(samples_of(_layout(self), item.fields))  # those before a wrong one stay
-            except RecordError as error:
-                problems.append(Problem(self.name, line, str(error), offset=at))
+            except ValueError as error:  # as `load_rollouts`
+                problems += [Problem(self.name, line, str(each), offset=at) for each in errors_in(error)]
         return found, problems
 
 

@@ -49,5 +49,19 @@ def test_it_says_so_where_nothing_is_odd(ask: Ask) -> None:
 
 
 def test_a_dataset_without_a_task_is_bad_input(ask: Ask) -> None:
-    assert checked(ask, [{"mode": "assert"}]) == 2
-    assert "tasks.jsonl" in ask.err
+    assert checked(ask, [{"task_id": "", "mode": "assert"}]) == 2
+    assert "no readable tasks: " in ask.err
+    assert "tasks.jsonl:1: task_id is missing" in ask.err
+
+
+def test_a_folder_of_other_rows_is_read_by_a_map(ask: Ask) -> None:
+    folder = ask.folder / "other"
+    folder.mkdir()
+    write_rows(folder / "a.jsonl", {"uid": "a", "tests": "assert add(1, 2) == 3", "sol": "def add(a, b): return a + b"})
+    cases = [{"input": "1 2", "output": "3"}]
+    write_rows(folder / "b.jsonl", {"uid": "b", "io": cases, "sol": "print(sum(map(int, input().split())))"})
+    (folder / "c.jsonl").write_text("")
+    status = ask("check", folder, "--map", "task_id=uid,test=tests,in_outs=io,reference=sol", "--workers", "1")
+    assert "c.jsonl: this file is skipped: is empty" in ask.out
+    assert "2 tasks, 2 with a reference, 1 finding\n" in ask.out
+    assert status == 1

@@ -53,6 +53,13 @@ def test_the_same_is_told_in_lines(file: Path) -> None:
         assert f"r.jsonl:{line}: byte {offset:,}, {reason}: " in done.stdout
 
 
+def test_a_row_of_a_table_is_told_as_json(file: Path) -> None:
+    table = file.with_name("r.csv")
+    table.write_text("task_id,completion,step\nt,x,1\nt,y,one\n")
+    done = rollscope("formats", table, "--check", cwd=file.parent)
+    assert """(begins '{"task_id": "t", "completion": "y", "step": "one"}')""" in done.stdout
+
+
 def test_without_check_twenty_lines_are_told_and_no_file_is_wrong(file: Path) -> None:
     file.write_bytes(GRADED + b"{broken\n" * 30)
     glance = rollscope("formats", file, cwd=file.parent)
@@ -79,3 +86,38 @@ def test_a_pipe_is_read_as_a_file_is(file: Path, name: str) -> None:
     )
     assert b"rollouts in format native" in done.stdout
     assert b"2 usable rows, 4 bad lines" in done.stdout
+
+
+def test_a_folder_is_told_by_what_its_files_hold(file: Path) -> None:
+    (file.parent / "empty.jsonl").write_text("")
+    (file.parent / "tasks.jsonl").write_text('{"task_id": 1, "prompt": "p", "output": "x"}\n')
+    done = rollscope("formats", ".", cwd=file.parent)
+    assert done.returncode == 0
+    assert "r.jsonl: rollouts in format native (" in done.stdout
+    assert "2 usable rows, 5 bad lines: " in done.stdout
+    assert "empty.jsonl:1: this file is skipped: is empty" in done.stdout
+    assert "tasks.jsonl: tasks in format native (" in done.stdout
+    assert "no row has tests; if output is the completion, these are rollouts: --map completion=output" in done.stdout
+    report = json.loads(rollscope("formats", ".", "--json", cwd=file.parent).stdout)
+    assert (report["holds"], report["rows"], report["bad_lines"]) == ("rollouts", 2, 5)
+    assert [(each["holds"], each["rows"], each["with_tests"]) for each in report["also"]] == [("tasks", 1, 0)]
+
+
+def test_a_file_without_a_row_is_told_line_by_line_and_not_sent_to_the_same_command(file: Path) -> None:
+    file.write_bytes('{"task_id": "t", "completion": "é"}\n'.encode("latin-1"))
+    done = rollscope("formats", file, "--check", cwd=file.parent)
+    assert done.returncode == 2
+    assert "r.jsonl:1: byte 0, not UTF-8 at byte 33 of the row: save the file as UTF-8" in done.stdout
+    assert "rollscope formats" not in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(("names", "role"), [("task_id=uid,test=tests", "tasks"), ("task_id=uid", "rollouts")])
+def test_a_map_is_read_in_the_role_that_its_fields_show(file: Path, names: str, role: str) -> None:
+    file.write_text('{"uid": 1, "completion": "x", "tests": "assert f() == 1"}\n')
+    assert f"{role} in format mapped" in rollscope("formats", file, "--map", names, cwd=file.parent).stdout
+
+
+def test_a_folder_of_other_files_is_told_their_names(file: Path) -> None:
+    file.rename(file.with_name("r.traj"))
+    done = rollscope("formats", file.parent, cwd=file.parent)
+    assert "holds no file of rows, only r.traj: " in done.stderr

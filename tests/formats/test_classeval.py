@@ -61,4 +61,4 @@ def test_a_broken_row_is_reported_in_one_line(read, fields, message):
 def test_samples_that_are_no_texts_are_reported(read):
     _, rollouts, (problem,) = read(load_rollouts, ROW | {"predict": [["class Counter: pass"]]}, format="classeval")
     assert rollouts == []
-    assert "predict must be a list of strings" in problem
+    assert problem.startswith("predict[0]: the sample must be text")

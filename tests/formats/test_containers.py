@@ -46,6 +46,11 @@ def test_a_broken_first_line_does_not_make_it_another_kind_of_file(write):
     assert (problem.line, problem.reason) == (1, "not JSON")
 
 
+def test_the_first_of_several_alike_is_no_header(write):
+    rollouts, problems = loaded(write(lines({"x": 1}, {"x": 2}, sample("a"))))
+    assert ([r.sample_id for r in rollouts], [problem.line for problem in problems]) == (["a"], [1, 2])
+
+
 def test_a_first_row_that_lacks_a_field_is_no_header(write):
     rollouts, (problem,) = loaded(write(lines({"task_id": "t", "sample_id": "x"}, sample("a"))))
     assert [r.sample_id for r in rollouts] == ["a"]
@@ -77,6 +82,24 @@ def test_parquet_rows_are_plain_values(tmp_path):
     assert rollouts[0].metadata["when"] == "2025-01-02T03:00:00"
     assert [r.metadata["raw"] for r in rollouts] == ["café", "\\xff"]
     assert rollouts[0].metadata["of"] == {"k": 1}
+
+
+def test_damage_before_the_first_row_is_not_said_to_be_after_rows(tmp_path):
+    path = tmp_path / "x.parquet"
+    pyarrow.parquet.write_table(pa.table({"task_id": ["a"], "completion": ["x"]}), path)
+    data = bytearray(path.read_bytes())
+    data[4:40] = bytes(36)
+    path.write_bytes(data)
+    rollouts, (problem,) = loaded(path)
+    assert rollouts == []
+    assert problem.message.startswith("the file can't be read: ")
+    assert "were read" not in problem.message
+
+
+def test_a_quote_that_is_not_closed_is_told(write):
+    rollouts, (problem,) = loaded(write('task_id,completion\nt,a\nt,"b\nt,c\nt,d\n', "rows.csv"))
+    assert [r.completion for r in rollouts] == ["a"]
+    assert (problem.line, problem.message[:50]) == (3, "not CSV: a quote is not closed, so that 3 lines ar")
 
 
 @pytest.mark.parametrize("ending", ["csv", "tsv"])
@@ -219,6 +242,18 @@ def test_lists_of_map_advance_together_and_ragged_ones_are_a_problem(write):
     assert [(r.completion, r.given_reward) for r in rollouts] == [("a", 0), ("b", 1)]
     assert (problem.line, problem.reason) == (2, "ragged lists")
     assert "texts[*] has 1, scores[*] has 0" in problem.message
+
+
+def test_a_mapped_dataset_may_list_its_tests(write):
+    test_class = "import unittest\nclass T(unittest.TestCase):\n    def test(self): self.assertEqual(f(), 1)\n"
+    rows = [{"id": 1, "io": [{"input": "1", "output": "2"}]}, {"id": 2, "io": '[{"input": "1", "output": "2"}]'}]
+    rows += [{"id": 3, "asserts": ["assert f(1) == 2", "assert f(2) == 3"]}, {"id": 4, "asserts": test_class}]
+    names = {"task_id": "id", "in_outs": "io", "test": "asserts"}
+    tasks, problems = loaded(write(lines(*rows)), load_tasks, field_map=names)
+    assert problems == []
+    assert [(t.mode.value, t.entry_point, len(t.cases)) for t in tasks] == [
+        ("stdin", None, 1), ("stdin", None, 1), ("assert", "f", 0), ("unittest", None, 0),
+    ]  # fmt: skip
 
 
 def test_map_serves_datasets_too(write):

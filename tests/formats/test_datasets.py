@@ -212,8 +212,9 @@ def test_a_list_named_output_holds_samples_but_beside_inputs_it_holds_test_cases
 def test_an_object_of_texts_holds_samples_if_its_keys_are_ids(tmp_path):
     path = tmp_path / "generations.json"
     path.write_text(json.dumps({"sample_0": ["1", "2"], "sample_1": [], "sample_2": ["3"]}))
-    found = [(r.task_id, r.completion) for r in load_rollouts(path)]
-    assert found == [("sample_0", "1"), ("sample_0", "2"), ("sample_2", "3")]
+    rollouts, (problem,) = loaded(path)
+    assert [(r.task_id, r.completion) for r in rollouts] == [("sample_0", "1"), ("sample_0", "2"), ("sample_2", "3")]
+    assert problem.message == "'sample_1': completions is empty: the row has no sample"
     path.write_text(json.dumps({"results": ["a", "b"]}))
     with pytest.raises(FormatError, match="no known format"):
         sniff(path)

@@ -2,7 +2,8 @@
 
 import pytest
 
-from evaluator.formats import load_tasks
+from evaluator.formats import Role, load_rollouts, load_tasks
+from evaluator.formats.reading.registry import claims_of
 from evaluator.model import Mode
 
 PROMPT = 'from typing import List\n\n\ndef f(x: List[int]) -> int:\n    """Adds."""\n'
@@ -45,3 +46,11 @@ def test_a_broken_row_is_reported_in_one_line_and_the_rest_is_read(read, fields,
     _, (task,), (problem,) = read(load_tasks, ROW | fields, ROW, format="humaneval")
     assert task.task_id == "HumanEval/0"
     assert message in problem
+
+
+def test_generations_are_rollouts_and_rows_of_other_languages_say_so(read):
+    row = {"task_id": "Python/0", "prompt": "def f(x):\n", "generation": "    return x\n"}
+    format_, (rollout,), (problem,) = read(load_rollouts, row, row | {"task_id": "Java/3"})
+    assert (format_, rollout.task_id, rollout.completion) == ("humaneval_x", "Python/0", "    return x\n")
+    assert problem == "task_id is 'Java/3', not Python: it can't be graded here"
+    assert claims_of(Role.TASKS, row) == [], "it has no tests"

@@ -1,10 +1,13 @@
 """Loading: what a user sees for a broken file or row, and that the rest is still read."""
 
 import bz2
+import codecs
 import gzip
+import io
 import json
 import lzma
 import os
+import tarfile
 import tracemalloc
 
 import pytest
@@ -30,6 +33,13 @@ def sample(n, **fields):
 
 def lines(*rows):
     return b"".join(json.dumps(row).encode() + b"\n" for row in rows)
+
+
+def tar():
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w") as archive:
+        archive.add(__file__, "rows.jsonl")
+    return packed.getvalue()
 
 
 PACKINGS = {
@@ -73,7 +83,7 @@ def test_a_broken_line_is_reported_with_number_cause_and_first_bytes_and_the_res
 @pytest.mark.parametrize(
     ("line", "cause"),
     [
-        (b'{"a": "\xff"}', "not UTF-8 at byte 8"),
+        (b'{"a": "\xff"}', "not UTF-8 at byte 8 of the row: save the file as UTF-8"),
         (b"[1, 2]", "must be a JSON object, not a list"),
         (b"3", "must be a JSON object, not a number"),
         (b'{"a":' + b"[" * 100_000, "nested too deeply"),
@@ -100,6 +110,8 @@ def test_each_kind_of_broken_row_is_one_clear_line(write, line, cause):
 
 def test_a_half_written_last_line_is_said_to_be_one(write):
     assert loaded(write(lines(sample(1), sample(2))[:-1])) == loaded(write(lines(sample(1), sample(2))))
+    rollouts, (problem,) = loaded(write(lines(sample(1)) + b"{'task_id': 1}"))
+    assert problem.message.startswith("not JSON: "), "its object ends: it is wrong"
     rollouts, (problem,) = loaded(write(lines(sample(1), sample(2))[:-9]))
     assert [r.sample_id for r in rollouts] == ["s1"]
     assert "still being written?" in problem.message
@@ -148,16 +160,59 @@ def test_loading_streams(write):
     assert peak < 3_500_000 < path.stat().st_size
 
 
+NULS, BOM = b"\0" * 5000, codecs.BOM_UTF8
+ONE, TWO, THREE = (lines(sample(n))[:-1] for n in (1, 2, 3))
+
+
+@pytest.mark.parametrize(
+    ("data", "names", "bad"),
+    [
+        (NULS + ONE + b"\n" + BOM + TWO + b"\n" + NULS + THREE, ["s1", "s2", "s3"], []),
+        (ONE + b"\n" + TWO[:20] + NULS + THREE + b"\n", ["s1", "s3"], [2]),
+        (ONE + b"\n" + TWO[:20] + NULS + TWO[30:] + b"\n" + THREE, ["s1", "s3"], [2]),
+        (ONE + b"\n" + TWO + BOM + THREE, ["s1", "s2", "s3"], []),
+        (ONE + b"\n" + NULS + b"\n" + THREE, ["s1", "s3"], [2]),
+        (b"[" + ONE + b",\n" + NULS + TWO + b"]" + BOM + b"[" + THREE + b",]", ["s1", "s2", "s3"], []),
+        (b"{\n" + ONE[1:] + b"\n" + BOM + TWO + NULS + THREE, ["s1", "s2", "s3"], []),
+        (b"sample_id,task_id,completion\ns1,t,x\n" + BOM + b"sample_id,task_id,completion\n" + NULS + b"s2,t,x\n"
+            b's3,t,"' + NULS + b'"\ns4,t,x\n', ["s1", "s2", "s4"], [5]),
+    ],
+)  # fmt: skip
+def test_a_crash_or_joined_files_cost_no_other_row(write, data, names, bad):
+    rollouts, problems = loaded(write(data))
+    assert [r.sample_id for r in rollouts] == names
+    assert [problem.line for problem in problems] == bad
+    assert all("NUL bytes" in problem.message for problem in problems)
+
+
+def test_semicolons_may_separate_columns_and_a_header_alone_is_said_to_be_one(write):
+    header = BOM + b"task_id;completion;passed\n"
+    rollouts, problems = loaded(write(header + b't;"a;b\nc";true\n', "rows.csv"))
+    assert ([(r.task_id, r.completion) for r in rollouts], problems) == ([("t", "a;b\nc")], [])
+    rollouts, (problem,) = loaded(write(header, "rows.csv"))
+    assert rollouts == []
+    assert problem.message.startswith("there is no row after the first, which names the fields (task_id, completion")
+
+
 @pytest.mark.parametrize(
     ("data", "message"),
     [
         (b"", "is empty"),
+        (b"<!DOCTYPE html>", "is a web page: download the file itself"),
+        (b"version https://git-lfs.github.com/spec/v1\n", "is a pointer of Git LFS"),
         (b" \n\n", "is empty"),
         (gzip.compress(b"", mtime=0), "is empty"),
         (b"PAR1\x00\x00", "is a Parquet file"),
         (b"\x80\x04\x95abc", "is a pickle"),
         (bytes(range(256)) * 20, "is a binary file"),
         (b"\xff\xfe{\x00", "UTF-16 text: save it as UTF-8"),
+        *(
+            (lines(sample(1)).decode().encode(name), f"{name[:6].upper()} text: save it as UTF-8")
+            for name in ("utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be")
+        ),
+        (tar(), "is a tar archive: unpack it"),
+        (gzip.compress(tar(), mtime=0), "is a tar archive: unpack it"),
+        (b"\0" * 9000, "has only NUL bytes"),
         (b'{\n "task_id": "t"\n}\n', ":1: no known format has these fields (task_id)"),
         (b"\x1f\x8b\x08rubbish", "can't be decompressed"),
         (b"\x28\xb5\x2f\xfd" + b"rubbish" * 9, "can't be decompressed"),
@@ -207,6 +262,9 @@ def test_a_file_without_a_usable_row_yields_nothing_and_require_rows_says_so(wri
     with pytest.raises(FormatError, match="has no usable row"):
         require_rows(rollouts, path)
     assert [problem.line for problem in problems] == [1, 2]
+    empty = write("[]")
+    with pytest.raises(FormatError, match="has no row: it is an empty list"):
+        require_rows(load_rollouts(empty), empty)
     assert list(require_rows(iter(["a", "b"]), path)) == ["a", "b"]
 
 
@@ -246,6 +304,45 @@ def test_python_json_extras_are_accepted(write):
     assert rollout.completion == "\ud800 x"
     assert rollout.given_reward != rollout.given_reward
     assert problems == []
+
+
+CASES = ["assert f(1) == 1"]
+
+
+@pytest.mark.parametrize(
+    ("row", "places", "options"),
+    [
+        ({"task_id": "t", "completions": ["a", 3, None, {"text": "b"}, {"x": 1}]}, (
+            "completions[1]: ", "completions[2]: ", "completions[4]: "), {}),
+        ({"task_id": "t", "completions": ["a", "b"], "rewards": [1, 2], "sample_ids": ["x", []]}, (
+            "completions[1]: ",), {}),
+        ({"id": 1, "question": "q", "test_cases": CASES, "inferences": ["a", 3, "b"]}, ("inferences[1] ",), {}),
+        ({"eval": {"HumanEval/0": [{"solution": "a", "base_status": "pass", "sample_id": []}, {"solution": "b"}]}}, (
+            "eval['HumanEval/0'][0]: ",), {}),
+        ({"raw_generations": {"s": ["a", 3]}, "raw_scored_generations": {"s": [True]}}, (
+            "raw_generations['s'][1] ",), {}),
+        ({"question_id": "q", "output_list": ["a", 3, "b"], "code_list": []}, ("output_list[1] ",), {
+            "format": "livecodebench"}),
+        ({"task_id": "t", "predict": ["a", 3, "b"]}, ("predict[1]: ",), {}),
+        ({"s0": [], "s1": ["a", "b"], "s2": [], "s3": ["b"]}, (
+            "'s0': completions is empty", "'s2': completions is empty"), {}),
+        ({"uid": 1, "s": [{"t": "a"}, {"t": 3}]}, ("element 1: ",), {
+            "field_map": {"task_id": "uid", "completion": "s[*].t"}}),
+    ],
+)  # fmt: skip
+def test_a_wrong_sample_is_named_and_the_others_of_its_row_are_kept(write, row, places, options):
+    rollouts, problems = loaded(write(lines(row)), **options)
+    assert {r.completion for r in rollouts} <= {"a", "b"}
+    assert [problem.message[: len(place)] for problem, place in zip(problems, places, strict=True)] == [*places]
+    assert rollouts
+
+
+@pytest.mark.parametrize("name", ["completions", "inferences"])
+def test_a_row_whose_list_of_samples_is_empty_is_a_bad_one(write, name):
+    row = {"task_id": "t", "id": 1, "question": "q", "test_cases": CASES, name: ["a"]}
+    rollouts, (problem,) = loaded(write(lines(row, row | {name: []})))
+    assert len(rollouts) == 1
+    assert (problem.line, "is empty" in problem.message) == (2, True)
 
 
 def test_without_a_callback_problems_are_warnings(write):

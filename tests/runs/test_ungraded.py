@@ -308,17 +308,21 @@ def test_of_a_file_that_is_read_while_it_is_written_no_row_is_lost_or_doubled(tm
 
 
 def test_a_new_file_that_can_not_be_read_yet_does_not_keep_the_others_from_it(tmp_path: Path) -> None:
-    first, later = written(tmp_path / "a.jsonl", [row("a", 0)]), tmp_path / "b.jsonl"
-    source = source_of(first, later)
+    first, later, empty = written(tmp_path / "a.jsonl", [row("a", 0)]), tmp_path / "b.jsonl", tmp_path / "c.jsonl"
+    source = source_of(first, later, empty)
     later.write_text('{"task_id": "b", "compl')
-    with pytest.raises(FormatError, match=r"b\.jsonl: has no usable row"):
+    empty.touch()
+    with pytest.raises(
+        FormatError, match=r"b\.jsonl: has no usable row: line 1: .* \(1 more of the files can't be read"
+    ):
         update(source)
+    written(empty, [row("c", 0)])
     append(first, json.dumps(row("a", 1)) + "\n")
     with pytest.raises(FormatError, match=r"b\.jsonl"):
         update(source)
-    assert [sample for (sample,) in rows_of(IndexedFile.of(source))] == ["a/0", "a/1"]
+    assert {sample for (sample,) in rows_of(IndexedFile.of(source))} == {"a/0", "a/1", "c/0"}
     append(later, 'etion": "x"}\n')
-    assert update(source).rows == 3
+    assert update(source).rows == 4
 
 
 def test_a_file_of_several_that_is_gone_is_reported(tmp_path: Path) -> None:

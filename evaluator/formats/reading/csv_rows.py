@@ -7,14 +7,16 @@ until a field needs a number, so `007` is an id.
 
 from __future__ import annotations
 
+import codecs
 import csv
 import re
 from collections.abc import Iterator
+from functools import partial
 from typing import IO
 
 from evaluator.formats.reading.chat import is_conversation
 from evaluator.formats.reading.json_text import JsonError, decode_json
-from evaluator.formats.reading.problems import Problem, snippet_of
+from evaluator.formats.reading.problems import NOT_UTF8_FIX, Problem, snippet_of
 from evaluator.formats.reading.registry import Row
 from evaluator.model import JsonValue
 
@@ -23,6 +25,8 @@ _TEXTS = {
     "completion", "prompt", "code", "solution", "response", "output", "text", "test", "generation", "prediction",
     "answer", "question", "instruction", "preamble", "reference", "canonical_solution", "query", "input",
 }  # fmt: skip
+_SHOWN_NAMES = 12
+_DELIMITERS = ("\t", ",", ";")
 _TRUTH = {"true": True, "True": True, "false": False, "False": False}
 
 
@@ -33,11 +37,11 @@ def delimiter_of(head: bytes, name: str) -> str | None:
     """
     while name.endswith((".gz", ".zst", ".bz2", ".xz")):
         name = name.rpartition(".")[0]
+    lines = head.decode("utf-8", "replace").splitlines()
     for ending, delimiter in ((".csv", ","), (".tsv", "\t")):
         if name.lower().endswith(ending):
-            return delimiter
-    lines = head.decode("utf-8", "replace").splitlines()
-    for delimiter in ("\t", ","):
+            return next(filter(partial(_separates, lines[0]), (delimiter, *_DELIMITERS)), delimiter)
+    for delimiter in _DELIMITERS:
         try:
             rows = list(csv.reader(lines[:2], delimiter=delimiter))
         except csv.Error:
@@ -47,22 +51,38 @@ def delimiter_of(head: bytes, name: str) -> str | None:
     return None
 
 
+def _separates(header: str, delimiter: str) -> bool:
+    names = header.split(delimiter)
+    return len(names) > 1 and all(_NAME.fullmatch(name.strip('"')) for name in names)
+
+
 def read_csv(
     stream: IO[bytes], delimiter: str, path: str, line: int, offset: int, max_bytes: int
 ) -> Iterator[Row | Problem]:
-    """Every row after the first, and a `Problem` for each that has other cells or is too long."""
+    """Every row after the first, and a `Problem` for each that has other cells or is too long, and if there is none.
+
+    The first row again, as in files that were joined, is no row.
+    """
     csv.field_size_limit(max(max_bytes, csv.field_size_limit()))  # of the process; 128 KiB is too little for code
     source = _Lines(stream, line, offset, max_bytes)
     names: list[str] | None = None
+    is_alone = True
     while (cells := source.next_row(delimiter)) is not None:
         if isinstance(cells, str):
             yield source.problem(path, cells)
         elif names is None:
             names = cells
+            continue
+        elif cells == names:
+            continue
         elif cells and len(cells) != len(names):
             yield source.problem(path, f"the row must have {len(names)} cells as the first row has, not {len(cells)}")
         elif cells:
             yield Row(source.line, _fields(names, cells), source.offset)
+        is_alone = is_alone and not cells
+    if names is not None and is_alone:
+        message = f"there is no row after the first, which names the fields ({', '.join(names[:_SHOWN_NAMES])})"
+        yield Problem(path, line, f"{message}: write the rows again", offset=offset)
 
 
 class _Lines:
@@ -85,7 +105,12 @@ class _Lines:
             limit = self._max_bytes // (1 << 20)
             return f"the row has more than the limit of {limit} MiB per row: it is skipped (is a quote not closed?)"
         except UnicodeDecodeError as error:
-            return f"not UTF-8 at byte {error.start + 1}"
+            before = sum(map(len, self._data[:-1]))
+            return f"not UTF-8 at byte {before + error.start + 1} of the row: {NOT_UTF8_FIX}"
+        except _OpenQuoteError:
+            return f"not CSV: a quote is not closed, so that {len(self._data):,} lines are one row: close it"
+        except _HoleError:
+            return "the row has NUL bytes, as after a crash or on a full disk: write it again"
         except csv.Error as error:
             return f"not CSV: {error}"
 
@@ -102,8 +127,14 @@ class _Lines:
                 while data and not data.endswith(b"\n"):
                     data = self._next_part(1 << 20)
                 raise _TooLongError
+            if not self._data:
+                data = data.lstrip(b"\0").removeprefix(codecs.BOM_UTF8)
             self._data.append(data)
+            if b"\0" in data:
+                raise _HoleError
             yield data.decode("utf-8")
+        if self._data:
+            raise _OpenQuoteError
 
     def _next_part(self, most: int) -> bytes:
         data = self._stream.readline(most)
@@ -112,6 +143,14 @@ class _Lines:
 
 
 class _TooLongError(Exception):
+    pass
+
+
+class _HoleError(Exception):
+    pass
+
+
+class _OpenQuoteError(Exception):
     pass
 
 

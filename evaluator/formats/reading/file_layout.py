@@ -3,26 +3,40 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from contextlib import suppress
+from typing import TypeVar
 
 import msgspec
 
 from evaluator.formats.reading.containers import Container, open_container, read_rows
 from evaluator.formats.reading.fields import Fields, refuse_others
 from evaluator.formats.reading.mapping import renamed
-from evaluator.formats.reading.problems import FormatError
-from evaluator.formats.reading.registry import Claimed, Format, Role, Row, claims_of, format_named, known_refusals
+from evaluator.formats.reading.problems import FormatError, Problem, read_each, refuse_all
+from evaluator.formats.reading.registry import (
+    Claimed,
+    Format,
+    Role,
+    Row,
+    claims_of,
+    format_named,
+    known_formats,
+    known_refusals,
+)
 from evaluator.formats.reading.sources import FileLike, Source, source_of
-from evaluator.model import JsonValue, RecordError, Rollout, Task
+from evaluator.formats.reading.spec import Claim
+from evaluator.model import JsonValue, RecordError, Rollout, Task, brief
 
 _LOOKED_AT = 100
 """Rows at the start of a file among which one must be of a known format."""
 _SHOWN_FIELDS = 12
+_OF_TASKS = {"test", "in_outs", "answer", "reference", "mode", "entry_point"}
 _ID_FIELDS = ("task_id", "question_id", "id", "name")
 
 _NONE = Format("", "")
 _OTHER = {Role.TASKS: Role.ROLLOUTS, Role.ROLLOUTS: Role.TASKS}
 
+Read = TypeVar("Read")
 Unwrap = Callable[[Fields], Iterable[Fields] | None]
 """What makes rows of an object that no format claims: the rows in it, in order, or None where it is something else."""
 
@@ -74,9 +88,10 @@ def layout_of(
         )
         if field_map or (chosen is not _NONE and chosen.claims(role) is None):
             return layout
-        first: Row | None = None
+        first = second = None
         for row, unwrap, fields in _candidates(container):
             first = first or row
+            second = second or (row if row is not first else None)
             if chosen is _NONE:
                 found = _detected(role, fields, f"{source.name}:{row.line}")
             else:
@@ -84,25 +99,58 @@ def layout_of(
             if found is not None:
                 both_roles = bool(claims_of(_OTHER[role], fields))
                 layout = msgspec.structs.replace(layout, format=found, unwrap=unwrap, both_roles=both_roles)
-                return layout if first is row else _after_header(layout, first, row)
+                alike = second is None or second.fields.keys() == first.fields.keys()
+                return layout if alike else _after_header(layout, first, row)
     if chosen is _NONE and first is not None:
-        raise _unknown(source.name, first)
+        raise _unknown(source.name, first, role)
     return layout
 
 
-def readings_of(file: FileLike) -> tuple[list[Claimed], str]:
+def readings_of(
+    file: FileLike, name: str | None = None, field_map: Mapping[str, str] | None = None
+) -> tuple[list[Claimed], str]:
     """All formats that claim the first row that any format claims, likeliest first, and the container's description.
 
-    Raises `FormatError` if there is none.
+    `name`: the only format, in its roles, also where it claims no row; `field_map` without it means `mapped`. Raises
+    `FormatError` if there is none.
     """
+    name = name or ("mapped" if field_map else None)
     with open_container(file) as container:
         first: Row | None = None
         for row, _, fields in _candidates(container):
             first = first or row
-            claims = [claimed for role in Role for claimed in claims_of(role, fields)]
-            if claims:
+            found = [claimed for role in Role for claimed in claims_of(role, _first_renamed(fields, field_map))]
+            if claims := [claimed for claimed in found if name in (None, claimed.format.name)]:
                 return sorted(claims, key=lambda each: -each.claim.strength), str(container)
-        raise no_rows(container.path) if first is None else _unknown(container.path, first)
+        if first is None:
+            raise no_rows(file)
+        if name is None:
+            raise _unknown(container.path, first)
+        return [_named(name, _first_renamed(first.fields, field_map), field_map or {})], str(container)
+
+
+def _first_renamed(fields: Fields, field_map: Mapping[str, str] | None) -> Fields:
+    try:
+        return next(renamed(fields, field_map)) if field_map else fields
+    except RecordError:
+        return fields
+
+
+def _named(name: str, fields: Fields, field_map: Mapping[str, str]) -> Claimed:
+    """The reading of a row in a format that was named and does not claim it. Raises `FormatError` if there is none."""
+    roles = known_formats()[name].roles if name in known_formats() else ()
+    role = roles[0] if len(roles) == 1 else _role_by_fields(field_map.keys(), fields.keys())
+    return Claimed(Claim(1, "named"), format_named(name, role), role)
+
+
+def _role_by_fields(*names: Set[str]) -> Role:
+    """The role that our fields show, the first names before the others."""
+    for known in names:
+        if "completion" in known:
+            return Role.ROLLOUTS
+        if known & _OF_TASKS:
+            return Role.TASKS
+    return Role.ROLLOUTS
 
 
 def _candidates(container: Container) -> Iterator[tuple[Row, Unwrap | None, Fields]]:
@@ -111,7 +159,7 @@ def _candidates(container: Container) -> Iterator[tuple[Row, Unwrap | None, Fiel
     for row in itertools.islice(objects, _LOOKED_AT):
         yield row, None, row.fields
         for unwrap in (samples_by_id, tasks_by_id, rows_of_table):
-            inner = next(iter(unwrap(row.fields) or ()), None)
+            inner = next((each for each in unwrap(row.fields) or () if each.get("completions") != []), None)
             if inner is not None:
                 yield row, unwrap, inner
 
@@ -124,36 +172,61 @@ def rows_of(layout: FileLayout, fields: Fields) -> Iterator[Fields]:
         inner = layout.unwrap(fields)
     for row in [fields] if inner is None else inner:
         for named in renamed(row, layout.field_map) if layout.field_map else (row,):
-            known = named if format_.from_name is None else {**format_.from_name(layout.source.name), **named}
-            refuse_others(known)
-            yield known
+            yield named if format_.from_name is None else {**format_.from_name(layout.source.name), **named}
+
+
+def _read(layout: FileLayout, fields: Fields, read: Callable[[Fields], Iterable[Read]]) -> Iterable[Read]:
+    """What is read of each row in one object of the file. Raises `RecordError` as `read_each`."""
+    if layout.field_map is None and layout.unwrap is None and layout.format.from_name is None:  # the usual row, quickly
+        refuse_others(fields)
+        return read(fields)
+
+    def read_row(row: Fields) -> Iterable[Read]:
+        refuse_others(row)
+        return read(row)
+
+    def where(place: int, row: Fields) -> str:
+        own = next((row[name] for name in _ID_FIELDS if row.get(name)), None) if layout.unwrap else None
+        return f"element {place}" if own is None else brief(own)
+
+    return read_each(rows_of(layout, fields), read_row, where, is_list=layout.unwrap is not None)
 
 
 def rollouts_of(layout: FileLayout, fields: Fields) -> Iterable[Rollout]:
-    """The rollouts in one object of the file, in order. Raises `RecordError`; those before the wrong one count."""
-    format_ = layout.format
-    if layout.field_map is None and layout.unwrap is None and format_.from_name is None:  # the usual row, quickly
-        refuse_others(fields)
-        return format_.rollouts.read(fields)
-    return itertools.chain.from_iterable(map(format_.rollouts.read, rows_of(layout, fields)))
+    """The rollouts in one object of the file, in order. Raises `RecordError` at the end; those that are right count."""
+    return _read(layout, fields, layout.format.rollouts.read)
 
 
 def samples_of(layout: FileLayout, fields: Fields) -> Iterator[tuple[Rollout, str]]:
     """The same with the prompt of each, as far as its row has it."""
-    for row in rows_of(layout, fields):
-        prompt = layout.format.rollouts.prompt_of(row)
-        for rollout in layout.format.rollouts.read(row):
+    rollouts = layout.format.rollouts
+
+    def read(row: Fields) -> Iterator[tuple[Rollout, str]]:
+        prompt = rollouts.prompt_of(row)
+        for rollout in rollouts.read(row):
             yield rollout, prompt
 
+    yield from _read(layout, fields, read)
 
-def tasks_of(layout: FileLayout, fields: Fields) -> Iterator[Task]:
+
+def tasks_of(layout: FileLayout, fields: Fields) -> Iterable[Task]:
     """The same for tasks."""
-    return map(layout.format.tasks.read, rows_of(layout, fields))
+    return _read(layout, fields, lambda row: (layout.format.tasks.read(row),))
 
 
-def no_rows(path: str) -> FormatError:
-    """For a file without a single usable row."""
-    return FormatError(f"{path}: has no usable row: write one JSON object per line (`rollscope formats FILE --check`)")
+def no_rows(*files: FileLike) -> FormatError:
+    """For files without a single usable row: what is wrong with the first row, or how to see it."""
+    shown = ", ".join(map(str, files))
+    found = 0
+    for file in files:
+        with suppress(FormatError), open_container(file) as container:
+            for row in itertools.islice(read_rows(container), _LOOKED_AT):
+                found += 1
+                if isinstance(row, Problem):
+                    return FormatError(f"{shown}: has no usable row: line {row.line}: {row.message}")
+    if not found:
+        return FormatError(f"{shown}: has no row: it is an empty list or table")
+    return FormatError(f"{shown}: has no usable row: `rollscope formats FILE --check` says what is wrong with each")
 
 
 def _after_header(layout: FileLayout, first: Row, row: Row) -> FileLayout:
@@ -192,15 +265,18 @@ def _detected(role: Role, fields: Fields, where: str) -> Format | None:
     return claims[0].format if claims else None
 
 
-def _unknown(path: str, row: Row) -> FormatError:
+def _unknown(path: str, row: Row, role: Role | None = None) -> FormatError:
     known = next((each for each in known_refusals() if each.claim(row.fields) is not None), None)
     if known is not None:
         return FormatError(f"{path}:{row.line}: {known.message}")
     names = ", ".join(list(row.fields)[:_SHOWN_FIELDS])
-    return FormatError(
-        f"{path}:{row.line}: no known format has these fields ({names}): map them with "
-        "--map task_id=...,completion=... or name a format with --format"
-    )
+    fix = {
+        Role.TASKS: "--map task_id=...,test=... (--dataset-map of a dataset beside rollouts)",
+        Role.ROLLOUTS: "--map task_id=...,completion=...",
+        None: "--map task_id=...,completion=... (or test=..., of tasks)",
+    }[role]
+    why = f"no known format has these fields ({names})"
+    return FormatError(f"{path}:{row.line}: {why}: map them with {fix} or name a format with --format")
 
 
 def samples_by_id(fields: Fields) -> Iterator[dict[str, JsonValue]] | None:
@@ -210,19 +286,26 @@ def samples_by_id(fields: Fields) -> Iterator[dict[str, JsonValue]] | None:
     """
     if not fields or not all(any(map(str.isdigit, key)) and _are_texts(value) for key, value in fields.items()):
         return None
-    return ({"task_id": key, "completions": value} for key, value in fields.items() if value)
+    return ({"task_id": key, "completions": value} for key, value in fields.items())
 
 
 def _are_texts(value: JsonValue) -> bool:
-    return isinstance(value, list) and all(isinstance(item, str) for item in value)
+    """Whether it is a list of texts, of which some may be wrong."""
+    return isinstance(value, list) and (not value or any(isinstance(item, str) for item in value))
 
 
 def rows_of_table(fields: Fields) -> Iterator[dict[str, JsonValue]] | None:
     """The rows of a table, `{columns: [name, ...], data: [[value, ...], ...]}` as W&B and pandas write it."""
     names, rows = fields.get("columns"), fields.get("data")
-    if not isinstance(names, list) or not _are_texts(names) or not isinstance(rows, list):
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names) or not isinstance(rows, list):
         return None
-    return (dict(zip(names, row, strict=False)) for row in rows) if all(isinstance(row, list) for row in rows) else None
+    return _of_table(names, rows) if any(isinstance(row, list) for row in rows) else None
+
+
+def _of_table(names: list[str], rows: list[JsonValue]) -> Iterator[dict[str, JsonValue]]:
+    yield from (dict(zip(names, row, strict=False)) for row in rows if isinstance(row, list))
+    wrong = (place for place, row in enumerate(rows) if not isinstance(row, list))
+    refuse_all(RecordError(f"data[{place}] must be a list of values, not {brief(rows[place])}") for place in wrong)
 
 
 def tasks_by_id(fields: Fields) -> Iterator[dict[str, JsonValue]] | None:
@@ -246,8 +329,7 @@ def _tasks(fields: Fields, name: str) -> Iterator[dict[str, JsonValue]]:
             yield value if value.get(name) not in (None, "") else {**value, name: key}
         else:
             wrong.append(key)
-    if wrong:
-        raise RecordError(f"{wrong[0]!r} is not a task: give an object, as the first id has")
+    refuse_all(RecordError(f"{key!r} is not a task: give an object, as the first id has") for key in wrong)
 
 
 def _is_read(row: Fields, key: str) -> bool:

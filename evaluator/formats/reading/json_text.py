@@ -53,7 +53,8 @@ def _decode_slowly(data: bytes | str) -> JsonValue:
 _TOKEN = re.compile(rb'["{}\[\],]')
 _BEFORE_ROWS = (b"{", b"[", b",", b"")
 _STRING_REST = re.compile(rb'(?:[^"\\]++|\\.)*+', re.DOTALL)
-_BLANK = b" \t\r\n"
+BETWEEN_ROWS = b" \t\r\n\0\xef\xbb\xbf"
+"""White space, NUL bytes, as a crash leaves them, and those of byte order marks, which are where files were joined."""
 _KEPT_OF_OVERSIZE = 1024
 _DEEPER = {b"{": 1, b"[": 1, b"}": -1, b"]": -1}
 
@@ -78,8 +79,8 @@ class _Row:
 
     def add(self, data: bytes, limit: int) -> None:
         if not self.size:
-            self.skip(data[: len(data) - len(data.lstrip(_BLANK))])
-            data = data.lstrip(_BLANK)
+            self.skip(data[: len(data) - len(data.lstrip(BETWEEN_ROWS))])
+            data = data.lstrip(BETWEEN_ROWS)
             self._begin = self._next
         if data:
             self.size += len(data)
@@ -100,6 +101,11 @@ class _Row:
         if size > limit:
             return too_long(path, line, offset, size, data, limit)
         return RawRow(line, data, terminated=True, offset=offset)
+
+    def why_cut(self) -> str:
+        if any(b"\0" in part for part in self._parts):
+            return "a row has NUL bytes, as after a crash or on a full disk, so it and all that follows it are skipped"
+        return "is the file still being written?"
 
     def damage(self, path: str, message: str, data: bytes = b"") -> Problem:
         line, offset = self._begin if self.size else self._next
@@ -131,10 +137,11 @@ def split_json(
                 row.skip(chunk[end : at + 1])
                 begin = at + 1
             else:
-                text = chunk[begin:at].lstrip(_BLANK)
+                text = chunk[begin:at].lstrip(BETWEEN_ROWS)
                 if text or token not in _BEFORE_ROWS:
                     row.skip(chunk[begin : at - len(text)])
-                    yield row.damage(path, f"text after the end of the {what}: it is skipped", chunk[at - len(text) :])
+                    message = f"text after the end of the {what}: it and all that follows it are skipped"
+                    yield row.damage(path, message, chunk[at - len(text) :])
                     return
                 if token == b"[":
                     depth, what, limit = 1, "list", max_bytes
@@ -144,7 +151,7 @@ def split_json(
                 row.skip(chunk[begin:following])
                 begin = following
     if depth:
-        yield row.damage(path, f"the {what} is cut off: is the file still being written?")
+        yield row.damage(path, f"the {what} is cut off: {row.why_cut()}")
 
 
 class _Tokens:

@@ -22,7 +22,7 @@ from evaluator.formats.reading.file_layout import (
     samples_of,
     tasks_of,
 )
-from evaluator.formats.reading.problems import FormatError, FormatWarning, Problem, TaskClash
+from evaluator.formats.reading.problems import FormatError, FormatWarning, Problem, TaskClash, errors_in
 from evaluator.formats.reading.registry import Role
 from evaluator.formats.reading.sources import FileLike, Source, source_of
 from evaluator.model import Mode, Rollout, Task, brief
@@ -45,11 +45,38 @@ class FormatMatch(NamedTuple):
     """Other formats that fit, likeliest first."""
 
 
-def sniff(path: FileLike) -> FormatMatch:
-    """Detects what a file holds from the first object that a format knows. Raises `FormatError` if there is none."""
-    claims, container = readings_of(path)
+def sniff(
+    path: FileLike,
+    format: str | None = None,  # noqa: A002 - as in `load_tasks`
+    *,
+    field_map: Mapping[str, str] | None = None,
+) -> FormatMatch:
+    """Detects what a file holds from the first object that a format knows. Raises `FormatError` if there is none.
+
+    With a `format` or a `field_map`, as of `load_tasks`, it only says in which role it is read so, and why.
+    """
+    claims, container = readings_of(path, format, field_map)
     first, *others = (FormatMatch(each.format.name, each.role, each.claim.why, container) for each in claims)
     return first._replace(others=tuple(others))
+
+
+def sniff_each(
+    files: Sequence[Source],
+    format: str | None = None,  # noqa: A002 - as in `load_tasks`
+    *,
+    field_map: Mapping[str, str] | None = None,
+) -> dict[Source, FormatMatch]:
+    """What each of several files holds, without those that hold nothing known. Raises `FormatError` if all do."""
+    found: dict[Source, FormatMatch] = {}
+    refused: FormatError | None = None
+    for file in files:
+        try:
+            found[file] = sniff(file, format, field_map=field_map)
+        except FormatError as error:
+            refused = refused or error
+    if refused is not None and not found:
+        raise refused
+    return found
 
 
 def load_tasks(
@@ -130,7 +157,7 @@ def require_rows(records: Iterator[Record], path: Files) -> Iterator[Record]:
     """The same records. Raises `FormatError` at once if there are none: a file with no usable row."""
     first = next(records, None)
     if first is None:
-        raise no_rows(", ".join(map(str, _files(path))))
+        raise no_rows(*_files(path))
     return itertools.chain([first], records)
 
 
@@ -198,7 +225,8 @@ class _Reading:
                         for record in read(layout, fields):
                             yield record, place
                     except ValueError as error:  # a `RecordError`, or a number too long for Python to write
-                        self.report(Problem(layout.source.name, line, str(error), offset=offset))
+                        for each in errors_in(error):
+                            self.report(Problem(layout.source.name, line, str(each), offset=offset))
 
     def _layouts(self) -> Iterator[FileLayout]:
         if self._only is not None:

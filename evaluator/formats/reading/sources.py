@@ -91,6 +91,7 @@ _PACKINGS = (".gz", ".zst", ".bz2", ".xz")
 _ENDINGS = (".jsonl", ".json", ".ndjson", ".parquet", ".csv", ".tsv", ".eval", ".traj")
 SIDECARS = ("_materialized_inputs.jsonl", "_failures.jsonl", "_aggregate_metrics.json")
 """What NeMo Gym writes next to its rollouts: the inputs, the failures, the figures."""
+_OTHERS_SHOWN = 3
 _PATTERN = re.compile(r"[*?\[]")
 _NUMBER = re.compile(r"(\d+)")
 
@@ -123,7 +124,7 @@ def _meant(word: str, *, remote: bool) -> Iterator[Source]:
             raise FormatError(f"{one_line(word)}: is only read where it is named on the command line")
         yield from _from_s3(word)
     elif os.path.isdir(word):  # noqa: PTH112 - a name with a NUL is not a directory
-        yield from _all_of(_in_folder(Path(word)), word, "holds no file of rows")
+        yield from _all_of(_in_folder(Path(word)), word, f"holds no file of rows{_others_in(Path(word))}")
     elif _PATTERN.search(word) and not os.path.lexists(word):
         yield from _all_of(_matching(word), word, "no file matches")
     elif not os.path.exists(word):  # noqa: PTH110 - as above
@@ -156,6 +157,13 @@ def _in_folder(folder: Path) -> list[Path]:
         folders[:] = [name for name in folders if not name.startswith(".")]
         found += [Path(here, name) for name in names if _is_known(name)]
     return found
+
+
+def _others_in(folder: Path) -> str:
+    """What a folder has instead, as the rest of a sentence."""
+    names = sorted(path.name for path in folder.iterdir() if not path.name.startswith("."))
+    shown = ", ".join(map(one_line, names[:_OTHERS_SHOWN]))
+    return f", only {shown}{', ...' if len(names) > _OTHERS_SHOWN else ''}" if names else ""
 
 
 def _is_known(name: str) -> bool:

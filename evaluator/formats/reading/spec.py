@@ -18,6 +18,7 @@ from evaluator.formats.reading import fields as field
 from evaluator.formats.reading.code import mode_of_test, required_name
 from evaluator.formats.reading.fields import Fields
 from evaluator.formats.reading.mapping import ABSENT, at
+from evaluator.formats.reading.problems import read_each
 from evaluator.model import JsonValue, Kind, Mode, RecordError, Rollout, Task, Verdict, brief
 
 Take = str | Callable[[Fields], Any]
@@ -261,8 +262,10 @@ class Rollouts(msgspec.Struct, frozen=True, kw_only=True):
 
     claim: Claims | None = None
     code: Callable[[Fields], Iterable[Rollout]] | None = None
-    each: str | Callable[[Fields], Iterable[Fields]] = ""
-    """Where a row may have a list of samples (objects or texts; their fields win), or what makes rows of a row."""
+    each: str | Callable[[Fields], Iterable[Fields | RecordError]] = ""
+    """Where a row may have a list of samples (objects or texts; their fields win), or what makes rows of a row.
+
+    It may yield what is wrong with a sample in its place."""
     completion: Take = "completion"
     """Text, or messages whose last one counts."""
     said: Callable[[Fields], Said] | None = None
@@ -294,12 +297,19 @@ class Rollouts(msgspec.Struct, frozen=True, kw_only=True):
         _note_names(self, _OF_ROLLOUT)
 
     def read(self, fields: Fields) -> Iterable[Rollout]:
-        """The rollouts of a row. Raises `RecordError` with the field that is wrong; those before it count."""
+        """The rollouts of a row. Raises `RecordError` at the end with each sample that is wrong; the others count."""
         if self.code is not None:
             return self.code(fields)
         if isinstance(self.each, str):
-            return map(self._rollout, _samples(fields, self.each, _name(self.completion)))
-        return map(self._rollout, self.each(fields))
+            samples = at(fields, path) if (path := self.each) else ABSENT
+            if samples is ABSENT:
+                return self._rollouts(fields)
+            rows = _samples(fields, path, samples, _name(self.completion))
+            return read_each(rows, self._rollouts, lambda place, _: f"{path}[{place}]")
+        return read_each(self.each(fields), self._rollouts, lambda place, _: f"sample {place}", is_list=False)
+
+    def _rollouts(self, sample: Fields) -> tuple[Rollout]:
+        return (self._rollout(sample),)
 
     def prompt_of(self, fields: Fields, said: Said | None = None) -> str:
         """The prompt of a row as one text; empty if the row does not have it. `said`: its conversation, if known."""
@@ -367,23 +377,20 @@ def _note_names(spec: Tasks | Rollouts, fields: Iterable[str]) -> None:
     msgspec.structs.force_setattr(spec, "names", frozenset([*(path for path in paths if "." not in path), *out, *more]))
 
 
-def _samples(fields: Fields, path: str, completion: str) -> Iterable[Fields]:
-    """A row for each sample of a list in the row, numbered; the row where it has none. Raises `RecordError`.
+def _samples(fields: Fields, path: str, samples: JsonValue, completion: str) -> Iterator[Fields | RecordError]:
+    """A row for each sample of the list at a path in the row, numbered. Raises `RecordError` where it is no list.
 
     `completion`: the field that a sample without fields is.
     """
-    samples = at(fields, path) if path else ABSENT
-    if samples is ABSENT:
-        yield fields
-        return
     if not isinstance(samples, list):
         raise RecordError(f"{path} must be a list of samples, not {brief(samples)}")
     outer = field.without(fields, {path})
     for place, sample in enumerate(samples):
         own = {completion or "completion": sample} if isinstance(sample, str) else sample
-        if not isinstance(own, Mapping):
-            raise RecordError(f"{path}[{place}] must be an object or a text, not {brief(sample)}")
-        yield {"sample_index": place, **outer, **own}
+        if isinstance(own, Mapping):
+            yield {"sample_index": place, **outer, **own}
+        else:
+            yield RecordError(f"{path}[{place}] must be an object or a text, not {brief(sample)}")
 
 
 def _id_of(own: JsonValue, spec: Tasks | Rollouts, prompt: str) -> str:
