@@ -118,6 +118,6 @@ def test_a_map_is_read_in_the_role_that_its_fields_show(file: Path, names: str, 
 
 
 def test_a_folder_of_other_files_is_told_their_names(file: Path) -> None:
-    file.rename(file.with_name("r.traj"))
+    file.rename(file.with_name("r.log"))
     done = rollscope("formats", file.parent, cwd=file.parent)
-    assert "holds no file of rows, only r.traj: " in done.stderr
+    assert "holds no file of rows, only r.log: " in done.stderr
