@@ -32,7 +32,7 @@ from evaluator.cases import (
 from evaluator.checkers import render
 from evaluator.extraction import extract
 from evaluator.graders.answers import conclude, unknown_grade
-from evaluator.graders.checker_code import TaskChecker
+from evaluator.graders.checker_code import TaskChecker, why_unverified
 from evaluator.graders.grader import Grader, nothing_more, refusal_by, withheld
 from evaluator.graders.plans import CasePlan, PlannedCase, plan_for, test_cases
 from evaluator.lru_cache import LruCache
@@ -133,6 +133,9 @@ def _grade_by_answers(task: Task, plan: CasePlan, code: str, result: Grade, benc
     fault = _fault_of_preamble(task, plan, cases, result.limits, bench)
     if fault is None:
         result.cases = tuple(cases)
+        if plan.checker_code is not None and any(case.verdict is Verdict.PASSED for case in cases):
+            result.unverified_reason = why_unverified(plan.checker_code)
+            result.verified = result.unverified_reason is None
         if plan.of_two_readings:
             notes += _wrapped_output(plan, cases)
         result.flags = flags.flags_of(task, code, cases, notes, plan.answers)

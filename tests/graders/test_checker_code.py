@@ -165,6 +165,13 @@ print(int(not done))
 """
 
 
+def test_a_pass_by_a_checker_that_may_run_the_output_is_not_verified(graded: Graded) -> None:
+    fooled = graded(split("import sys\nexec(open(sys.argv[3]).read())\nprint(0)"), "print('print(1); sys.exit()')")
+    assert (fooled.verdict, fooled.verified) == (Verdict.PASSED, False)
+    assert str(fooled.unverified_reason).startswith("the task's checker uses exec")
+    assert graded(split(SPLIT), JURYS).verified
+
+
 def test_a_hostile_checker_reaches_nothing(graded: Graded) -> None:
     result = graded(split(REACHES), ONE_AND_REST)
     assert (result.reward, result.error_message) == (1.0, None)
