@@ -38,6 +38,8 @@ class Setup(msgspec.Struct, tag=True, array_like=True):
     sandbox: Settings
     proof: Proof | None = None
     """None: it must prove its sandbox itself."""
+    runs_code: bool = True
+    """Whether it needs a sandbox before it is ready."""
     columns: bool = False
     """Whether grades come back with the columns of a run."""
     linger_s: float = 0.0

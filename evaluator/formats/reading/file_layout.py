@@ -138,11 +138,17 @@ def rollouts_of(layout: FileLayout, fields: Fields) -> Iterable[Rollout]:
     return itertools.chain.from_iterable(map(format_.rollouts.read, rows_of(layout, fields)))
 
 
-def samples_of(layout: FileLayout, fields: Fields) -> Iterator[tuple[Rollout, str]]:
-    """The same with the prompt of each, as far as its row has it."""
+def samples_of(layout: FileLayout, fields: Fields, known: set[str] | None = None) -> Iterator[tuple[Rollout, str]]:
+    """The same with the prompt of each, as far as its row has it.
+
+    `known`: tasks whose rollouts nobody wants; a row of one of them is not read further, where it has one rollout.
+    """
+    spec = layout.format.rollouts
     for row in rows_of(layout, fields):
-        prompt = layout.format.rollouts.prompt_of(row)
-        for rollout in layout.format.rollouts.read(row):
+        if known is not None and spec.is_one_each and spec.task_id_of(row) in known:
+            continue
+        prompt = spec.prompt_of(row)
+        for rollout in spec.read(row):
             yield rollout, prompt
 
 
