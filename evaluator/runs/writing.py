@@ -136,6 +136,11 @@ class RunWriter:
             counts[verdict] = counts.get(verdict, 0) + count
         self.flush_when_due()
 
+    def finish_tasks(self) -> None:
+        """All tasks are added: what was held of them is written. Raises `RunError`."""
+        with self._reporting():
+            self._finish_tasks()
+
     def _finish_tasks(self) -> None:
         if self._tasks is not None:
             self._tasks.finish()

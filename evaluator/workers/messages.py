@@ -115,7 +115,8 @@ ToWorker = Setup | Work | Call
 FromWorker = Ready | Done | Returned
 
 _DEEPEST: Final = 5_000
-_encode: Final = msgspec.msgpack.Encoder().encode
+_ENCODER: Final = msgspec.msgpack.Encoder()
+_NOT_PACKED: Final = (UnicodeEncodeError, OverflowError, TypeError, RecursionError)
 _grades: Final = msgspec.msgpack.Decoder(list[Grade])
 _Message = TypeVar("_Message")
 
@@ -123,8 +124,8 @@ _Message = TypeVar("_Message")
 def packed(message: object) -> bytes:
     """A message, or a list of grades, with its letter."""
     try:
-        return _PACKED + _encode(message)
-    except (UnicodeEncodeError, OverflowError, TypeError, RecursionError):  # rare, so only handled after it happens
+        return _PACKED + _ENCODER.encode(message)
+    except _NOT_PACKED:  # rare, so only handled after it happens
         return _PICKLED + pickled(message)
 
 
@@ -162,10 +163,15 @@ def done_of(numbers: list[int], grades: list[Grade], typical_s: float) -> Done:
     return Done(numbers, packed(grades), verdicts, sum(grade.cached for grade in grades), typical_s)
 
 
-def framed(message: object) -> bytes:
+def framed(message: object) -> bytearray:
     """A message as it travels over a socket."""
-    body = packed(message)
-    return _HEAD.pack(len(body)) + body
+    frame = bytearray(_HEAD.size) + _PACKED
+    try:
+        _ENCODER.encode_into(message, frame, len(frame))  # without another copy: a task may be large
+    except _NOT_PACKED:
+        frame[_HEAD.size :] = packed(message)
+    _HEAD.pack_into(frame, 0, len(frame) - _HEAD.size)
+    return frame
 
 
 class Frames(Generic[_Message]):
