@@ -33,6 +33,7 @@ def _warm_up() -> None:
             run = workspace.open_run(first)
         else:
             opening.reading(first.rollouts).look()
+            workspace.open_run(first)
     with contextlib.suppress(Exception):
         sandbox_state.fix()
     with contextlib.suppress(Exception):

@@ -191,6 +191,7 @@ def grade_file(
     with _closing(writer):
         for task in tasks:
             writer.add_task(task, shown_cases(task, options.grader))
+        writer.finish_tasks()
         remaining = Remaining(found, writer, again, resume=resume)
         if on_start is not None:
             on_start(remaining.total(limit, [file.path for file in files]))

@@ -73,6 +73,16 @@ def completion_tree(text: str) -> ast.Module | None:
     return None if len(text) > MAX_PARSED else _completion_tree(text)
 
 
+def is_python(text: str) -> bool:
+    """Whether a completion's text, of any length, is Python: for whoever needs no tree, most of whose time is saved."""
+    try:
+        with _alone():
+            symtable.symtable(text, COMPLETION, "exec")
+    except NOT_PYTHON:  # or Python that contradicts itself, such as two parameters of one name
+        return tree_of(text, COMPLETION) is not None
+    return True
+
+
 @lru_cache(maxsize=4)
 def _completion_tree(text: str) -> ast.Module | None:
     return tree_of(text, COMPLETION)

@@ -19,7 +19,7 @@ from evaluator.extraction.definitions import (
 )
 from evaluator.extraction.fences import Block
 from evaluator.model import Kind
-from evaluator.syntax import MAX_PARSED
+from evaluator.syntax import MAX_PARSED, is_python
 
 ONLY_BLOCK = "the only block"
 _MOST_TRIED = 8
@@ -110,6 +110,8 @@ def likeliest(blocks: Sequence[Block]) -> Extraction:
     """The last block that is Python, where none defines what is called."""
     python = [block for block in blocks if block.python]
     untagged = [block for block in blocks if not block.python and not block.foreign]
+    if len(python) == len(blocks) == 1 and len(python[0].text) <= MAX_PARSED:
+        return _joined(blocks, blocks, _WHY[0] if is_python(python[0].text) else "the last")
     parsing = (block for block in tried(python) if parses(block.text))
     block = next(parsing, None) or next((block for block in tried(untagged) if is_code(block.text)), None)
     why = _WHY[0] if block else "the last"

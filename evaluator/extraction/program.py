@@ -56,6 +56,8 @@ from evaluator.syntax import MAX_PARSED
 
 WHOLE = "the whole completion"
 _RETURN = re.compile(r"^return\b", re.MULTILINE)
+_LONG_STRINGS = ("'''", '"""', "\\\n", "{")
+"""Without any of these, a string ends on its line: no quotes of three, continued line, or field of an f-string."""
 _AFTER_SIGN = re.compile(r"> ?(?:```|~~~)")
 _QUOTED_FENCE = re.compile(rf"^ {{0,3}}{_AFTER_SIGN.pattern}", re.MULTILINE)
 
@@ -92,7 +94,7 @@ def _with_line_feeds(text: str) -> str:
 def _detected(text: str, task: Task, unfinished_thinking: bool) -> Extraction:
     name, prompt = called(task), _with_line_feeds(task.prompt)
     looks_like_chat, marked = has_fence(text) or has_thinking(text), unfenced.has_marks(text)
-    is_python = fits_and_parses(text) if looks_like_chat or marked else parses(text)
+    is_python = _fits_and_parses_with_fences(text) if looks_like_chat or marked else parses(text)
     may_end_a_line = name is not None and not prompt.endswith("\n") and defines(prompt, name)
     if is_python and not is_code(text) and not may_end_a_line:
         return _text_alone(text, task)
@@ -106,6 +108,14 @@ def _detected(text: str, task: Task, unfinished_thinking: bool) -> Extraction:
     found = found or _without_fence(Region(text, 1), task)
     is_whole = (is_python and is_code(text)) or unfenced.looks_like_code(text)
     return found or (_whole(text) if is_whole else _text_alone(text, task))
+
+
+def _fits_and_parses_with_fences(text: str) -> bool:
+    """`fits_and_parses`, which need not try a text whose first fence is neither in a string nor in a comment."""
+    before, fence, _ = text.partition("```")
+    line = before[before.rfind("\n") + 1 :]
+    may_be_inside = any(sign in line for sign in "#'\"") or any(sign in before for sign in _LONG_STRINGS)
+    return (may_be_inside or not fence) and fits_and_parses(text)
 
 
 def _text_alone(text: str, task: Task) -> Extraction:

@@ -11,7 +11,7 @@ import pickletools
 from collections.abc import Iterator
 
 from evaluator.formats.reading import fields as field
-from evaluator.formats.reading.compression import unpacked_json
+from evaluator.formats.reading.compression import UnpackedField, all_of, unpacked_json
 from evaluator.formats.reading.fields import Fields
 from evaluator.formats.reading.json_text import JsonError, decode_json
 from evaluator.formats.reading.registry import Format
@@ -175,20 +175,22 @@ def _test_cases(fields: Fields, name: str) -> list[Fields]:
     return field.cases({name: value}, name)
 
 
-def _only_text(pickled: bytes) -> bytes | str:
+def _only_text(pickled: UnpackedField) -> bytearray | str:
     """The string in a pickle that holds one string and nothing else; runs no instruction. JSON is returned as it is."""
+    if not pickled.peek(1).startswith(b"\x80"):
+        return all_of(pickled)
     text: str | None = None
     try:
-        for operation, argument, _ in pickletools.genops(pickled) if pickled.startswith(b"\x80") else ():
+        for operation, argument, _ in pickletools.genops(pickled):
             if operation.name in ("BINUNICODE", "BINUNICODE8", "SHORT_BINUNICODE", "UNICODE") and text is None:
                 text = argument
             elif operation.name not in ("PROTO", "FRAME", "MEMOIZE", "BINPUT", "PUT", "STOP"):
                 raise ValueError
     except (ValueError, UnicodeError, EOFError):
         text = None
-    if text is None and pickled.startswith(b"\x80"):
+    if text is None:
         raise RecordError(f"the tests are a pickle of more than one string, which is never loaded: {_FIX}")
-    return pickled if text is None else text
+    return text
 
 
 def _lcb_samples(fields: Fields) -> Iterator[Fields | RecordError]:

@@ -287,7 +287,8 @@ class Indexer:
         size = path.stat().st_size
         for scanned in scans(state.reader(number), number, str(path), file.done, size):
             self._take(file, scanned)
-            if sum(table.num_rows for table in self._waiting) >= PART_ROWS:
+            waiting = sum(table.num_rows for table in self._waiting)
+            if waiting >= PART_ROWS or (waiting and not state.parts):  # what a page can show soon
                 self._save_place(file, path)
             self._tell(file.done, size)
         self._save_place(file, path)

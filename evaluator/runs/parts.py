@@ -61,9 +61,12 @@ def arrow_array(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
 
 
 def _parquet_writer(path: Path, columns: Sequence[Column[Any]]) -> pq.ParquetWriter:
-    # For columns whose texts all differ, a dictionary costs time and saves nothing.
+    # For columns whose texts all differ, a dictionary costs time and saves nothing. So do their statistics, which hold
+    # a copy of the least and the greatest text.
     repeated = [c.name for c in columns if c.name not in _UNIQUE_TEXT and not c.type.startswith("list")]
-    return pq.ParquetWriter(path, _schema(columns), compression="zstd", use_dictionary=repeated)
+    return pq.ParquetWriter(
+        path, _schema(columns), compression="zstd", use_dictionary=repeated, write_statistics=repeated
+    )
 
 
 class TaskFile:
@@ -97,11 +100,14 @@ class TaskFile:
 
     def _write(self) -> pq.ParquetWriter:
         writer = self._writer = self._writer or _parquet_writer(self._temporary, TASK_COLUMNS)
-        columns = zip(*self._rows, strict=True) if self._rows else [()] * len(TASK_COLUMNS)
         schema = _schema(TASK_COLUMNS)
-        arrays = [arrow_array(values, kind) for values, kind in zip(columns, schema.types, strict=True)]
-        writer.write_table(pa.table(arrays, schema=schema))
+        arrays = []
+        for kind in reversed(schema.types):  # each text is held once, however long: a task may have 100 MB of tests
+            arrays.append(arrow_array([row.pop() for row in self._rows], kind))
         self._rows, self._bytes = [], 0
+        writer.write_table(pa.table(arrays[::-1], schema=schema))
+        del arrays
+        pa.default_memory_pool().release_unused()
         return writer
 
 

@@ -1,7 +1,7 @@
 """Reads the rows of a file of rollouts into the columns of its index: one pass over its bytes, without keeping a text.
 
 A large file is read in spans by processes of their own, so that all cores read; results come in order. Each process is
-started by exec. A small file is read here: starting a process would take longer.
+started by exec. A small file, and the first span of a large one, is read here: starting a process would take longer.
 
 Where a file's own rows can't be read in place, a copy of its rollouts as JSON lines is read: of compressed files, JSON
 lists and objects, Parquet, CSV and archives. To read one text of them, everything before it would have to be read. The
@@ -257,6 +257,7 @@ def scans(reader: RowReader, file: int, path: str, start: int, end: int) -> Iter
     workers = [_Worker() for _ in range(count)]
     free = deque(workers)
     try:
+        yield scan(reader, next(spans))  # while they start: a page waits for the first rows
         with ThreadPoolExecutor(count) as pool:
             waiting: deque[Future[Scanned]] = deque()
             for span in spans:
@@ -321,7 +322,7 @@ class _Worker:
 
 def main() -> None:
     """The process: orders on its input, each answered on its output."""
-    with contextlib.suppress(EOFError):
+    with contextlib.suppress(EOFError, BrokenPipeError):  # nobody is there any more
         while True:
             reader, span = pickle.load(sys.stdin.buffer)  # noqa: S301 - from the process that started this one
             try:

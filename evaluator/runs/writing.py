@@ -1,6 +1,6 @@
 """Writes a run: grades go in as columns, Parquet parts come out, complete or not at all.
 
-A part is written every 1,000 rollouts, 64 MiB of text or 5 seconds, whichever comes first. So memory stays flat, and a
+A part is written every 10,000 rollouts, 64 MiB of text or 5 seconds, whichever comes first. So memory stays flat, and a
 run can be read while it grows. What is not in a part yet is in a journal (`runs.parts`), so that a killed run loses
 nothing that had arrived here.
 """
@@ -35,7 +35,7 @@ from evaluator.runs.parts import Part, TaskFile, recover
 from evaluator.runs.reading import Run
 from evaluator.runs.schema import Manifest, RunState, TaskRow, columns_of
 
-PART_ROWS: Final = 1_000
+PART_ROWS: Final = 10_000
 PART_BYTES: Final = 64 << 20
 PART_SECONDS: Final = 5.0
 _FIRST_PART_SECONDS: Final = 1.0
@@ -135,6 +135,11 @@ class RunWriter:
         for verdict, count in verdicts.items():
             counts[verdict] = counts.get(verdict, 0) + count
         self.flush_when_due()
+
+    def finish_tasks(self) -> None:
+        """All tasks are added: what was held of them is written. Raises `RunError`."""
+        with self._reporting():
+            self._finish_tasks()
 
     def _finish_tasks(self) -> None:
         if self._tasks is not None:

@@ -37,7 +37,7 @@ _QUEUED_S: Final = 0.25
 """How much work a worker has in advance, so that it never waits for the next rollout and its grades come in batches;
 and how long at most a rollout waits behind others as quick as most."""
 _LEAST: Final = 2
-_MOST: Final = 32
+_MOST: Final = 256
 _WEIGHT: Final = 0.3
 _SLOW_S: Final = 0.03
 

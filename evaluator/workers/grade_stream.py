@@ -1,7 +1,8 @@
 """Grades a stream of rollouts: reads a few ahead of the workers, and gives the grades as they arrive.
 
-What runs code goes to the engine's workers (`dispatcher`), the rest to threads of the caller. Equal completions are
-graded once.
+What runs code goes to the engine's workers (`dispatcher`), the rest to threads of the caller. Of a long stream that is
+graded on this machine, the rest goes to the workers too, which then need no sandbox: threads would take turns. Equal
+completions are graded once.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from typing import Final
 
 import msgspec
 
-from evaluator.graders import Grader, grader_or_refusal, needs_tasks
+from evaluator.graders import Grader, GraderError, grader_or_refusal, needs_tasks
+from evaluator.graders.spec import names_file
 from evaluator.model import Mode, Rollout, Task
 from evaluator.options import Options
 from evaluator.workers.batches import Batch, Duplicates, Graded, Item, Order
@@ -33,6 +35,8 @@ _WAIT_S: Final = 0.2
 _MOST_READY: Final = 64
 _PATIENCE_S: Final = 0.3
 _WAITING_PER_THREAD: Final = 8
+_FEW: Final = 1_000
+"""So many rollouts are graded in threads before a process is worth its start."""
 
 
 def grade_all(
@@ -88,8 +92,7 @@ def grade_batches(
     by_id = tasks if isinstance(tasks, Mapping) else {task.task_id: task for task in tasks}
     options = options or Options()
     setup = Setup(options.sandbox, columns=columns, linger_s=linger_s)
-    dispatcher = Dispatcher(engine or local_engine(workers), setup)
-    stream = _Stream(by_id, options, workers, dispatcher)
+    stream = _Stream(by_id, options, workers, engine or local_engine(workers), setup)
     return stream.batches(_named(rollouts), stop or threading.Event(), on_wait)
 
 
@@ -109,17 +112,18 @@ class _Stream:
     """One stream of rollouts and who grades them."""
 
     def __init__(
-        self, tasks: Mapping[str, Task], options: Options, workers: int | None, dispatcher: Dispatcher
+        self, tasks: Mapping[str, Task], options: Options, workers: int | None, engine: Engine, setup: Setup
     ) -> None:
         kinds = {(task.grader, task.mode is Mode.ANSWER): task for task in tasks.values()}.values()
         light = [each for task in kinds if not (each := grader_or_refusal(task, options.grader)).runs_code]
-        self._runs_code = len(light) < len(kinds)
+        self._runs_code = setup.runs_code = len(light) < len(kinds)
+        self._threads_alone = _is_own_file(options.grader) or not engine.same_machine
         at_once = max((each.waits for each in light), default=0)
         self._tasks = tasks
         self._options = options
         self._orders: dict[str, tuple[Order, Grader]] = {}
         self._numbers = itertools.count()
-        self._dispatcher = dispatcher
+        self._dispatcher = Dispatcher(engine, setup)
         self._inline = InlineWorkers(options, workers or max(cores(), at_once))
         self._duplicates = Duplicates()
         self._ready: list[Batch] = []
@@ -203,10 +207,22 @@ class _Stream:
 
     def _begin(self, item: Item) -> None:
         known = self._orders.get(item.rollout.task_id)
-        if known is not None and known[1].runs_code:
+        if known is not None and (known[1].runs_code or self._for_workers(item, known[1])):
             self._dispatcher.add(item)
         else:
             self._inline.add(item)
+
+    def _for_workers(self, item: Item, grader: Grader) -> bool:
+        """Whether workers grade what runs no code."""
+        return item.place >= _FEW and not (grader.waits or self._threads_alone)
+
+
+def _is_own_file(grader: str | None) -> bool:
+    """Whether it is a function in a file, which is loaded here once, with all that it keeps in memory."""
+    try:
+        return grader is not None and names_file(grader)
+    except GraderError:
+        return False
 
 
 class InlineWorkers:

@@ -38,6 +38,8 @@ class Setup(msgspec.Struct, tag=True, array_like=True):
     sandbox: Settings
     proof: Proof | None = None
     """None: it must prove its sandbox itself."""
+    runs_code: bool = True
+    """Whether it needs a sandbox before it is ready."""
     columns: bool = False
     """Whether grades come back with the columns of a run."""
     linger_s: float = 0.0
@@ -113,7 +115,8 @@ ToWorker = Setup | Work | Call
 FromWorker = Ready | Done | Returned
 
 _DEEPEST: Final = 5_000
-_encode: Final = msgspec.msgpack.Encoder().encode
+_ENCODER: Final = msgspec.msgpack.Encoder()
+_NOT_PACKED: Final = (UnicodeEncodeError, OverflowError, TypeError, RecursionError)
 _grades: Final = msgspec.msgpack.Decoder(list[Grade])
 _Message = TypeVar("_Message")
 
@@ -121,8 +124,8 @@ _Message = TypeVar("_Message")
 def packed(message: object) -> bytes:
     """A message, or a list of grades, with its letter."""
     try:
-        return _PACKED + _encode(message)
-    except (UnicodeEncodeError, OverflowError, TypeError, RecursionError):  # rare, so only handled after it happens
+        return _PACKED + _ENCODER.encode(message)
+    except _NOT_PACKED:  # rare, so only handled after it happens
         return _PICKLED + pickled(message)
 
 
@@ -160,10 +163,15 @@ def done_of(numbers: list[int], grades: list[Grade], typical_s: float) -> Done:
     return Done(numbers, packed(grades), verdicts, sum(grade.cached for grade in grades), typical_s)
 
 
-def framed(message: object) -> bytes:
+def framed(message: object) -> bytearray:
     """A message as it travels over a socket."""
-    body = packed(message)
-    return _HEAD.pack(len(body)) + body
+    frame = bytearray(_HEAD.size) + _PACKED
+    try:
+        _ENCODER.encode_into(message, frame, len(frame))  # without another copy: a task may be large
+    except _NOT_PACKED:
+        frame[_HEAD.size :] = packed(message)
+    _HEAD.pack_into(frame, 0, len(frame) - _HEAD.size)
+    return frame
 
 
 class Frames(Generic[_Message]):

@@ -69,7 +69,10 @@ class ProcessClient:
         return self._connection.fileno()
 
     def send(self, message: ToWorker) -> None:
-        self._unsent += framed(message)
+        if self._unsent:
+            self._unsent += framed(message)
+        else:
+            self._unsent = framed(message)
         self.flush()
 
     def flush(self) -> bool:

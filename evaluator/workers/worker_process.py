@@ -7,6 +7,7 @@ and at once when its caller is gone, however that ended. Nothing that it started
 from __future__ import annotations
 
 import contextlib
+import gc
 import math
 import os
 import select
@@ -50,6 +51,7 @@ _LEAST_S: Final = 1e-5
 
 def main(descriptor: int, gate: int, caller: int) -> None:
     """Grades for the process `caller` at the other end of the socket until that is closed. Does not return."""
+    gc.set_threshold(100_000)  # as in the command
     threading.stack_size(_STACK_BYTES)  # the default is the caller's RLIMIT_STACK, which may be larger than memory
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the caller's, who then says what happens here
     loop = WorkerLoop(socket.socket(fileno=descriptor), Gate(gate))
@@ -197,7 +199,8 @@ class WorkerLoop:
                 return False
         ready = Ready()
         try:
-            sandbox.warm_up()
+            if setup.runs_code:
+                sandbox.warm_up()
         except (SandboxUnavailable, InterpreterError) as error:
             ready.refusal = pickled(error)
         except FAULTS as error:

@@ -187,6 +187,17 @@ def test_a_fence_in_a_docstring_does_not_end_the_block():
     assert code_of(f"Here:\n{fenced(tagged)}") == tagged
 
 
+@pytest.mark.parametrize("line", ["# ```", "a = '```'", "a = 'b\\\n```'", 'a = """\n```\n"""', "a = '''\n```\n'''"])
+def test_a_program_with_a_fence_in_a_string_or_a_comment_is_taken_whole(line):
+    assert code_of(f"{line}\n{CODE}") == f"{line}\n{CODE}"
+
+
+@pytest.mark.parametrize(("code", "is_python"), [("x = (1\n", False), ("x = 1\n", True), ("def g(a, a): pass\n", True)])
+def test_an_only_block_says_whether_it_is_python(code, is_python):
+    why = "the last that is Python" if is_python else "the last"
+    assert extract(fenced(code), task=CALL, kind=None).extracted_from == f"the only block: {why}"
+
+
 def test_an_indented_block_loses_its_indentation_and_keeps_its_lines():
     completion = "1. So:\n\n   ```python\n" + "".join(f"   {row}\n" for row in CODE.split("\n")) + "   ```\n"
     extraction = extract(completion, task=CALL, kind=None)

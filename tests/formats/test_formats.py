@@ -3,6 +3,7 @@
 import base64
 import json
 import pickle
+import tracemalloc
 import zlib
 from pathlib import Path
 
@@ -65,9 +66,10 @@ CASES = [{"input": "1\n", "output": "2\n", "testtype": "stdin"}, {"input": "3\n"
 
 def test_livecodebench_tasks_as_released(read):
     text = json.dumps(CASES[1:])
-    packed = base64.b64encode(zlib.compress(pickle.dumps(text))).decode()
     plain = lcb(public_test_cases=json.dumps(CASES[:1]), private_test_cases=text)
-    released = lcb(question_id="b", public_test_cases=json.dumps(CASES[:1]), private_test_cases=packed)
+    released = lcb(
+        question_id="b", public_test_cases=json.dumps(CASES[:1]), private_test_cases=packed(pickle.dumps(text))
+    )
     format_, tasks, problems = read(load_tasks, plain, released)
     assert (format_, problems) == ("livecodebench", [])
     assert [task.mode for task in tasks] == [Mode.STDIN, Mode.STDIN]
@@ -89,6 +91,37 @@ def test_livecodebench_sample_form(read):
     assert (format_, task.mode, task.entry_point) == ("livecodebench", Mode.CALL, "add")
 
 
+def packed(data):
+    return base64.b64encode(zlib.compress(data)).decode()
+
+
+def test_of_packed_tests_the_text_is_held_twice_at_most(read):
+    case = {"input": "1" * 20_000_000, "output": "1", "testtype": "stdin"}
+    row = lcb(private_test_cases=packed(pickle.dumps(json.dumps([case]))))
+    del case
+    tracemalloc.start()
+    _, (task,), _ = read(load_tasks, row, format="livecodebench")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert len(task.cases[0].input) == 20_000_000
+    assert peak < 50_000_000
+
+
+@pytest.mark.parametrize("pack", [pickle.dumps, str.encode], ids=["pickle", "JSON"])
+def test_tests_that_unpack_to_too_much_cost_their_row_alone_and_little_memory(read, monkeypatch, pack):
+    monkeypatch.setattr("evaluator.formats.reading.compression.MAX_UNPACKED_BYTES", 1 << 20)
+    bomb = packed(pack(json.dumps([{"input": "1" * 50_000_000, "output": "1"}])))
+    tracemalloc.start()
+    _, (task,), (problem,) = read(
+        load_tasks, lcb(private_test_cases=bomb), lcb(question_id="b", private_test_cases=CASES), format="livecodebench"
+    )
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert task.task_id == "b"
+    assert "private_test_cases unpacks to more than 1 MiB: convert the file once" in problem
+    assert peak < 5_000_000
+
+
 class Trap:
     def __reduce__(self):
         return (Path.touch, (Path(Trap.path),))
@@ -96,8 +129,9 @@ class Trap:
 
 def test_livecodebench_pickles_are_never_loaded(read, tmp_path):
     Trap.path = str(tmp_path / "sprung")
-    trap = base64.b64encode(zlib.compress(pickle.dumps(Trap()))).decode()
-    _, tasks, (problem,) = read(load_tasks, lcb(private_test_cases=trap), format="livecodebench")
+    _, tasks, (problem,) = read(
+        load_tasks, lcb(private_test_cases=packed(pickle.dumps(Trap()))), format="livecodebench"
+    )
     assert not (tmp_path / "sprung").exists()
     assert tasks == []
     assert "a pickle of more than one string, which is never loaded: convert the file once" in problem
@@ -107,8 +141,8 @@ def test_livecodebench_pickles_are_never_loaded(read, tmp_path):
     ("value", "message"),
     [
         ("rubbish!", "neither JSON nor base64-encoded zlib"),
-        (base64.b64encode(zlib.compress(pickle.dumps("[oops"))).decode(), "unpacks to text that is not JSON"),
-        (base64.b64encode(zlib.compress(b"\x80\x04")).decode(), "which is never loaded"),
+        (packed(pickle.dumps("[oops")), "unpacks to text that is not JSON"),
+        (packed(b"\x80\x04"), "which is never loaded"),
         ("[{}]", "must have an input and an output"),
         ('{"a": 1}', "must be a list of {input, output}"),
     ],

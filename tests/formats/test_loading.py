@@ -150,6 +150,17 @@ def test_a_row_that_is_too_long_is_left_out_without_being_held(write, listed, mo
     assert peak < 10_000_000
 
 
+def test_a_row_of_40_mb_is_held_as_json_and_as_values_alone(write):
+    path = write(lines(sample(1), sample(2, completion="x" * 40_000_000), sample(3)))
+    tracemalloc.start()
+    read = [(rollout.sample_id, len(rollout.completion)) for rollout in load_rollouts(path)]
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert [sample_id for sample_id, _ in read] == ["s1", "s2", "s3"]
+    assert read[1][1] == 40_000_000
+    assert peak < 90_000_000
+
+
 def test_loading_streams(write):
     path = write(lines(*(sample(n, completion="x" * 1000) for n in range(5000))))
     tracemalloc.start()

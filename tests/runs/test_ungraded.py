@@ -156,6 +156,18 @@ def test_a_reading_that_was_stopped_goes_on_where_it_was(
     assert rows_of(IndexedFile.of(source), "sample_id, source_line") == [(f"t/{n}", n + 1) for n in range(900)]
 
 
+def test_the_first_rows_can_be_shown_while_the_rest_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scanning, "SPAN_BYTES", 5_000)
+    source = source_of(written(tmp_path / "r.jsonl", [row("t", n) for n in range(900)]))
+
+    def stop_at_once(done: int, total: int) -> None:
+        raise BuildStoppedError(f"{done} of {total}")
+
+    with pytest.raises(BuildStoppedError):
+        update(source, stop_at_once)
+    assert 0 < IndexedFile.of(source).state.rows < 200
+
+
 @pytest.mark.parametrize("text", ['[{"task_id": "a", "completion": 5}]', '{"task_id": "a", "completion": 5}\n'])
 def test_a_bad_row_is_counted_once_however_often_the_file_is_looked_at(tmp_path: Path, text: str) -> None:
     path = tmp_path / "r.json"

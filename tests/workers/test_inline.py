@@ -1,13 +1,15 @@
 """Tasks that run code and tasks that do not, in one run: who takes a sandbox, and how many are graded at once."""
 
+import os
 from pathlib import Path
 
 import pytest
 
 from evaluator.model import Kind, Limits, Mode, Rollout, Task, TestCase, Verdict
 from evaluator.options import Options
+from evaluator.workers import grade_stream
 from evaluator.workers.grade_stream import grade_all
-from tests.workers.processes import sandboxes, wait_until_none
+from tests.workers.processes import sandboxes, wait_until_none, workers
 
 PATIENTLY = Limits(wall_s=300, cpu_s=60, total_s=300)
 AT_ONCE = 9
@@ -53,6 +55,28 @@ def test_answers_start_no_sandbox() -> None:
     for each in grade_all([task], rollouts, Options(limits=PATIENTLY), workers=4):
         assert each.grade.reward == 0.0
         assert sandboxes() == []
+
+
+def test_a_long_run_of_answers_is_graded_in_processes_without_a_sandbox(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(grade_stream, "_FEW", 5)
+    task, rollouts = answers(200)
+    seen, rewards = set[int](), {}
+    for each in grade_all([task], [*rollouts, Rollout(task_id="answer", completion="x", sample_id="right")], workers=1):
+        rewards[each.rollout.sample_id] = each.grade.reward
+        seen.update(workers())
+        assert sandboxes() == []
+    assert len(seen) == 1
+    assert rewards == {f"a{n}": 0.0 for n in range(200)} | {"right": 1.0}
+
+
+def test_a_function_of_the_users_stays_in_this_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(grade_stream, "_FEW", 5)
+    (tmp_path / "own.py").write_text(
+        "import os\n\nRUNS_CODE = False\n\n\ndef here(*_):\n    return {'reward': 1, 'message': os.getpid()}\n"
+    )
+    task, rollouts = answers(40)
+    graded = grade_all([task], rollouts, Options(grader=f"{tmp_path}/own.py:here"))
+    assert {each.grade.error_message for each in graded} == {str(os.getpid())}
 
 
 @pytest.mark.slow

@@ -184,20 +184,78 @@ def _packed(file: IO[bytes], member: zipfile.ZipInfo, most: int) -> bytes:
     return file.read(member.compress_size)
 
 
-def unpacked_json(value: str, name: str, fix: str, text_of: Callable[[bytes], bytes | str] = bytes) -> JsonValue:
+class _FieldError(Exception):
+    """A field that can't be unpacked. The message says why."""
+
+
+class _Field(io.RawIOBase):
+    """The bytes in base64-encoded zlib, unpacked as they are read. Raises `_FieldError`."""
+
+    def __init__(self, packed: str) -> None:
+        self._packed = packed
+        self._taken = 0
+        self._unpacker = zlib.decompressobj()
+        self._count = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._count
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        data = b""
+        try:
+            while not data and not self._unpacker.eof and (piece := self._piece()):
+                data = self._unpacker.decompress(piece, min(len(buffer), _PIECE_BYTES))
+        except (binascii.Error, ValueError, zlib.error):
+            raise _FieldError("is neither JSON nor base64-encoded zlib") from None
+        buffer[: len(data)] = data
+        self._count += len(data)
+        _require_fitting(self._count)
+        return len(data)
+
+    def _piece(self) -> bytes:
+        if self._unpacker.unconsumed_tail:
+            return self._unpacker.unconsumed_tail
+        begin, self._taken = self._taken, self._taken + _PIECE_BYTES  # whole groups of four characters
+        return base64.b64decode(self._packed[begin : self._taken], validate=True)
+
+
+class UnpackedField(io.BufferedReader):
+    """The bytes of a packed field, to be read in pieces."""
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """As of any file; what is too long is refused before there is room for it."""
+        _require_fitting(size or 0)
+        return super().read(size)
+
+
+def _require_fitting(size: int) -> None:
+    """Raises `_FieldError` for more bytes than a field may unpack to."""
+    if size > MAX_UNPACKED_BYTES:
+        raise _FieldError(f"unpacks to more than {MAX_UNPACKED_BYTES // (1024 * 1024)} MiB")
+
+
+def all_of(unpacked: UnpackedField) -> bytearray:
+    """All bytes, held once."""
+    data = bytearray()
+    while piece := unpacked.read1():
+        data += piece
+    return data
+
+
+def unpacked_json(
+    value: str, name: str, fix: str, text_of: Callable[[UnpackedField], bytearray | str] = all_of
+) -> JsonValue:
     """The JSON in base64-encoded zlib, as datasets pack their test cases. `text_of` finds the JSON's text in the bytes.
 
     Raises `RecordError`, with the `fix`, for other text and above the limit.
     """
     try:
-        unpacker = zlib.decompressobj()
-        data = unpacker.decompress(base64.b64decode(value, validate=True), MAX_UNPACKED_BYTES)
-    except (binascii.Error, ValueError, zlib.error):
-        raise RecordError(f"{name} is neither JSON nor base64-encoded zlib: {fix}") from None
-    if unpacker.unconsumed_tail:
-        raise RecordError(f"{name} unpacks to more than {MAX_UNPACKED_BYTES // (1024 * 1024)} MiB: {fix}")
-    try:
-        return decode_json(text_of(data))
+        return decode_json(text_of(UnpackedField(_Field(value), _PIECE_BYTES)))
+    except _FieldError as error:
+        raise RecordError(f"{name} {error}: {fix}") from None
     except JsonError as error:
         raise RecordError(f"{name} unpacks to text that is {error}: {fix}") from None
 

@@ -22,6 +22,7 @@ from evaluator.formats.reading.csv_rows import delimiter_of, read_csv
 from evaluator.formats.reading.json_text import BETWEEN_ROWS, JsonError, RawRow, decode_json, split_json
 from evaluator.formats.reading.problems import (
     CUT_OFF,
+    MAX_ROW_BYTES,
     NOT_UTF8_FIX,
     FormatError,
     Problem,
@@ -35,10 +36,6 @@ from evaluator.model import JsonValue
 
 __all__ = ["MAX_ROW_BYTES", "Container", "RawRow", "decoded", "is_incomplete", "open_container", "read_rows"]
 
-MAX_ROW_BYTES = 32 * 1024 * 1024
-"""A longer row is reported and skipped; no more than this of it is held in memory."""
-MAX_OBJECT_BYTES = 4 * MAX_ROW_BYTES
-"""The same for an object that is a file, or its first line: it may hold all tasks or samples."""
 HOPELESS_ROWS = 1000
 """If this many rows at the start of a file are all broken, it is something else and reading stops."""
 
@@ -169,16 +166,15 @@ def _rows_of_text(stream: io.BufferedReader, layout: Layout, path: str, start: S
         case Layout.LINES:
             return _lines(stream, path, *start)
         case Layout.LIST | Layout.OBJECTS:
-            limit = MAX_ROW_BYTES if layout is Layout.LIST else MAX_OBJECT_BYTES
             chunks = iter(lambda: stream.read1(BUFFER_BYTES), b"")
-            return split_json(chunks, path, start.line, MAX_ROW_BYTES, offset=start.offset, max_object=limit)
+            return split_json(chunks, path, start.line, MAX_ROW_BYTES, offset=start.offset)
         case Layout.CSV | Layout.TSV | Layout.SEMICOLONS:
             separator = next(each for each, its_layout in _SEPARATORS.items() if its_layout is layout)
             return read_csv(stream, separator, path, *start, MAX_ROW_BYTES)
 
 
 def _lines(stream: io.BufferedReader, path: str, line: int, offset: int) -> Iterator[RawRow | Problem]:
-    limit = MAX_OBJECT_BYTES
+    limit = MAX_ROW_BYTES
     while data := stream.readline(limit + 1):
         terminated = data.endswith(b"\n")
         size = len(data)
@@ -190,7 +186,7 @@ def _lines(stream: io.BufferedReader, path: str, line: int, offset: int) -> Iter
             yield too_long(path, line, offset, size, data, limit)
         elif not data.isspace():
             yield RawRow(line, data, terminated, offset)
-        line, offset, limit = line + 1, offset + size, MAX_ROW_BYTES
+        line, offset = line + 1, offset + size
 
 
 def _open_file(path: Path, name: str) -> io.BufferedReader:

@@ -197,11 +197,16 @@ def rollouts_of(layout: FileLayout, fields: Fields) -> Iterable[Rollout]:
     return _read(layout, fields, layout.format.rollouts.read)
 
 
-def samples_of(layout: FileLayout, fields: Fields) -> Iterator[tuple[Rollout, str]]:
-    """The same with the prompt of each, as far as its row has it."""
+def samples_of(layout: FileLayout, fields: Fields, known: set[str] | None = None) -> Iterator[tuple[Rollout, str]]:
+    """The same with the prompt of each, as far as its row has it.
+
+    `known`: tasks whose rollouts nobody wants; a row of one of them is not read further, where it has one rollout.
+    """
     rollouts = layout.format.rollouts
 
     def read(row: Fields) -> Iterator[tuple[Rollout, str]]:
+        if known is not None and rollouts.is_one_each and rollouts.task_id_of(row) in known:
+            return
         prompt = rollouts.prompt_of(row)
         for rollout in rollouts.read(row):
             yield rollout, prompt

@@ -24,7 +24,7 @@ class JsonError(ValueError):
     """Text that is not JSON. The message is the cause, without a position in any file."""
 
 
-def decode_json(data: bytes | str) -> JsonValue:
+def decode_json(data: bytes | bytearray | str) -> JsonValue:
     """The value of a JSON text. Raises `JsonError`.
 
     Accepts `NaN`, `Infinity`, numbers beyond a double and lone surrogates: Python's `json` writes them, so the field's
@@ -36,7 +36,7 @@ def decode_json(data: bytes | str) -> JsonValue:
         return _decode_slowly(data)
 
 
-def _decode_slowly(data: bytes | str) -> JsonValue:
+def _decode_slowly(data: bytes | bytearray | str) -> JsonValue:
     try:
         text = data if isinstance(data, str) else data.decode("utf-8", "surrogatepass")
         return long_numbers.loads(text.rstrip())  # a final line feed would shift the position to the next line
@@ -113,15 +113,15 @@ class _Row:
 
 
 def split_json(
-    chunks: Iterable[bytes], path: str, line: int, max_bytes: int, *, offset: int = 0, max_object: int | None = None
+    chunks: Iterable[bytes], path: str, line: int, max_bytes: int, *, offset: int = 0
 ) -> Iterator[RawRow | Problem]:
     """The rows of the text in `chunks`, whose first byte is on `line` (from 1), at `offset`.
 
-    A row longer than `max_bytes` (`max_object` for one outside of a list) is a `Problem`, and so is text between or
-    after the values, which ends the reading, and a value that does not end.
+    A row longer than `max_bytes` is a `Problem`, and so is text between or after the values, which ends the reading,
+    and a value that does not end.
     """
     row, tokens = _Row(line, offset), _Tokens()
-    depth, what, limit = 0, "object", max_bytes
+    depth, what = 0, "object"
     for chunk in chunks:
         begin = 0
         for at, token in tokens.of(chunk):
@@ -131,9 +131,9 @@ def split_json(
                 if not is_end and token:
                     continue
                 end = at if depth or what == "list" else at + 1
-                row.add(chunk[begin:end], limit)
+                row.add(chunk[begin:end], max_bytes)
                 if is_end and row.size:
-                    yield row.take(path, limit)
+                    yield row.take(path, max_bytes)
                 row.skip(chunk[end : at + 1])
                 begin = at + 1
             else:
@@ -144,9 +144,9 @@ def split_json(
                     yield row.damage(path, message, chunk[at - len(text) :])
                     return
                 if token == b"[":
-                    depth, what, limit = 1, "list", max_bytes
+                    depth, what = 1, "list"
                 elif token == b"{":
-                    depth, what, limit = 1, "object", max_bytes if max_object is None else max_object
+                    depth, what = 1, "object"
                 following = at if token == b"{" else at + 1
                 row.skip(chunk[begin:following])
                 begin = following

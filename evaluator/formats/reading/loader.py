@@ -8,6 +8,7 @@ import re
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple, TypeAlias, TypeVar
 
@@ -128,9 +129,10 @@ def load_prompts(
     Arguments and errors as in `load_rollouts`. Bad rows are not reported: `load_rollouts` does that.
     """
     reading = _Reading(path, Role.ROLLOUTS, format, field_map, lambda _: None)
-    seen = _Seen()
-    for (rollout, prompt), place in reading.records(samples_of):
-        if seen.before(rollout.task_id, place) is None:
+    known: set[str] = set()
+    for (rollout, prompt), place in reading.records(partial(samples_of, known=known)):
+        if rollout.task_id not in known:
+            known.add(rollout.task_id)
             # the row's own name, beside an id that was made from the prompt
             own = {name: value for name, value in rollout.metadata.items() if name == "task_id"}
             yield Task(task_id=rollout.task_id, mode=Mode.ANSWER, prompt=prompt, metadata=own, line=place.line)

@@ -17,12 +17,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from evaluator.extras import MissingExtraError, needs
 from evaluator.formats.reading.fields import METADATA_JSON
-from evaluator.formats.reading.problems import FormatError, Problem, one_line
+from evaluator.formats.reading.problems import MAX_ROW_BYTES, FormatError, Problem, one_line
 from evaluator.formats.reading.registry import ContainerKind, Row
 from evaluator.formats.writers import JsonRow
 from evaluator.model import JsonValue
 
-MAX_ROW_BYTES = 32 << 20
 _BATCH_BYTES = 16 << 20
 _MOST_ROWS = 512
 _MAGIC = b"PAR1"

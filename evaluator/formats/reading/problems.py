@@ -9,6 +9,9 @@ import msgspec
 
 from evaluator.model import RecordError
 
+MAX_ROW_BYTES = 128 << 20
+"""A longer row is reported and skipped; no more than this of it is held in memory. Of another one its JSON, its values
+and the tests in one of its fields may be held at once: three times as much."""
 SNIPPET_BYTES = 200
 """How many bytes of a broken row are kept."""
 

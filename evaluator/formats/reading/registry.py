@@ -72,6 +72,7 @@ def step_in(pattern: str, name: str = "step") -> Callable[[str], Fields]:
     """A `from_name` for the step that the pattern's group finds in the last parts of a path."""
     compiled = re.compile(pattern)
 
+    @lru_cache(maxsize=64)  # asked for each row
     def from_name(path: str) -> Fields:
         found = compiled.search("/".join(PurePath(path).parts[-4:]))
         return {name: int(found[1])} if found else {}

@@ -176,6 +176,8 @@ def taken(fields: Fields, take: Take) -> JsonValue:
     value = fields.get(take)
     if value is not None and value != "":
         return value
+    if take.isidentifier():
+        return None
     for path in _paths(take):
         value = fields.get(path)
         if value is None and "." in path:
@@ -295,6 +297,11 @@ class Rollouts(msgspec.Struct, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         _note_names(self, _OF_ROLLOUT)
+
+    @property
+    def is_one_each(self) -> bool:
+        """Whether a row is one rollout, so that its fields say which task it is of."""
+        return self.code is None and not self.each
 
     def read(self, fields: Fields) -> Iterable[Rollout]:
         """The rollouts of a row. Raises `RecordError` at the end with each sample that is wrong; the others count."""
