@@ -73,7 +73,7 @@ def test_a_sample_of_a_group_without_a_grade_moves_nothing() -> None:
 def test_a_single_sample_without_a_grade_has_no_reward() -> None:
     for label, message in (
         (UNREADABLE, r"no grade \(unknown\): the tests have only fn_name"),
-        (None, "neither the label nor the metadata has tests: the tests are of type NoneType"),
+        (None, "neither the label nor the metadata has tests: the tests are missing"),
         ({"inputs": [], "outputs": [], "fn_name": "add"}, r"no grade \(unknown\): "),
     ):
         with pytest.raises(UngradedError, match=message):

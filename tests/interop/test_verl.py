@@ -86,7 +86,7 @@ def test_what_can_not_be_graded_raises() -> None:
         "the tests have only answers: give": {"answers": 1},
         "language is 'cpp', not Python": {"language": "cpp", "test_cases": CASES},
         "the tests are a list that can't be read": [{"input": "1"}],
-        "the tests are of type NoneType": None,
+        "the tests are missing": None,
     }
     for message, tests in ungradable.items():
         with pytest.raises(UngradedError, match=f"^apps, index 7: {message}"):
@@ -129,7 +129,7 @@ def test_awaited_many_at_once() -> None:
 
     assert asyncio.run(scores()) == [0.5, 1.0] * 12
     assert inspect.iscoroutinefunction(partial(acompute_score, plain=True))  # or verl would not await it
-    with pytest.raises(UngradedError, match=r"^apps: the tests are of type NoneType"):
+    with pytest.raises(UngradedError, match=r"^apps: the tests are missing"):
         asyncio.run(acompute_score("apps", RIGHT, None))
     with pytest.raises(UngradedError, match=r"^apps: no grade \(unknown\): .*no test cases"):
         asyncio.run(acompute_score("apps", RIGHT, {"inputs": [], "outputs": []}))
