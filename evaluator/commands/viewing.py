@@ -71,7 +71,8 @@ def view(
         if name is not None:
             format_named(name, role)  # refused now, not on a page
     if dataset is not None and not dataset.is_file():
-        raise CommandError(f"{dataset}: no such file: give --dataset a file of tasks")
+        what = "is a folder" if dataset.is_dir() else "no such file"
+        raise CommandError(f"{dataset}: {what}: give --dataset one file of tasks")
     runs = [word for word in words if is_run(word)]
     folders = [word for word in words if word not in runs and _holds_runs(Path(word))]
     found = {word: resolve(word, remote=True) for word in words if word not in (*runs, *folders)}
