@@ -20,6 +20,8 @@ GRADED: Final = "(verdict NOT IN ('unknown', 'sandbox_error') OR (verdict = 'unk
 NO_MODEL: Final = "no model named"
 MODEL: Final = f"coalesce(model, '{NO_MODEL}')"
 """A rollout's model."""
+GROUP: Final = 'hash(task_id, model, step, "group")'
+"""A rollout's group: the rollouts of one prompt by one model at one step, of which the file may name several."""
 
 
 def pass_at_1(connection: duckdb.DuckDBPyConnection, rollouts: str, model: str | None = None) -> Interval:

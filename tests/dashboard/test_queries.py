@@ -14,7 +14,7 @@ GRADES = sample_run.grades()
 FAILED = Filter(verdicts=("failed",))
 FILTERS = [
     Filter(), FAILED, Filter(verdicts=("passed",)), Filter(model="small"), Filter(q="ADD#1"), Filter(q="attribute"),
-    Filter(r_min=1.0), Filter(r_max=0.0), Filter(given="same"), Filter(find="total.plus"),
+    Filter(r_min=1.0), Filter(r_max=0.0), Filter(given="same"), Filter(signal="no"), Filter(find="total.plus"),
     Filter(find="/total\\.\\w+\\(/"), Filter(len_min=10, wall_max=0.05),
     Filter(err="AttributeError: '…' object has no attribute '…'"), Filter(err="time_limit", verdicts=("failed",)),
     Filter(flag="missing_package"), Filter(flag="missing_package: pandas", q="add#1"),
@@ -175,7 +175,7 @@ def test_the_grid_has_a_letter_a_sample_and_marks_what_the_filter_leaves_out(run
 def test_one_task_by_test_case(run: OpenRun) -> None:
     rows = listing.case_grid(run, Filter(verdicts=("passed",)), "math/add").rows
     assert [(row.sample_id, row.inside, row.letters) for row in rows] == [
-        ("add#0", True, "PPP"), ("add#1", False, "PEP"), ("add#2", False, "PPE"), ("add#3", True, "PPP"),
+        ("add#0", True, "PPP"), ("add#3", True, "PPP"), ("add#1", False, "PEP"), ("add#2", False, "PPE"),
     ]  # fmt: skip
     counts = [(c.test_index, c.passed, c.ran) for c in dataset.case_counts(run, "math/add")]
     assert counts == [(0, 4, 4), (1, 3, 4), (2, 3, 4)]
