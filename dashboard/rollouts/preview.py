@@ -123,6 +123,7 @@ def _failure(run: OpenRun, record: RolloutRecord, case: CaseRecord | None) -> No
     is_first = case is not None and case.test_index == record.first_failing_test
     result = record if case is None or (is_first and not (case.error_type or case.error_message)) else case
     message = f"{result.error_type}: {result.error_message or ''}" if result.error_type else result.error_message or ""
+    message = record.loading or message
     trace = decoded(case.traceback, Traceback) if case else None
     line = result.error_line or (trace.line if trace else None)
     if message and not line and result.verdict != Verdict.WRONG_ANSWER:  # whose difference stands above

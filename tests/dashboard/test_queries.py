@@ -6,8 +6,10 @@ from dashboard.queries import aggregates, dataset, distributions, listing, order
 from dashboard.queries.orders import COLUMNS
 from dashboard.state import Filter
 from dashboard.workspace import OpenRun
+from evaluator.model import Verdict
 from evaluator.runs.expressions import CLUSTER
 from tests.dashboard import check_run, sample_run
+from tests.dashboard.rows import Written, row
 from tests.dashboard.test_pages import mostly_slow
 
 GRADES = sample_run.grades()
@@ -94,6 +96,28 @@ def test_failures_that_differ_in_names_and_numbers_are_one_cluster(run: OpenRun)
     assert sum(c.rollouts for c in found.values()) == sum(g.verdict != "passed" for g in GRADES)
     for name, cluster in found.items():
         assert query.count(run, Filter(err=name)) == cluster.rollouts
+
+
+def test_code_that_parses_and_does_not_load_says_why(written: Written) -> None:
+    failures = {
+        ("AssertionError", ""): "failed while loading: its own assert",
+        ("ModuleNotFoundError", "No module named 'pandas'"): "failed while loading: package pandas is missing",
+        ("KeyError", "'a'"): "failed while loading: KeyError: '…'",
+        ("SyntaxError", "'(' was never closed"): "SyntaxError: '…' was never closed",
+        ("NameError", "the code defines no 'f'"): "NameError: the code defines no '…'",
+    }
+    run = written(
+        [
+            row("t", str(number), reward=0.0, verdict=Verdict.COMPILE_ERROR, error_type=type_, error_message=message,
+                error_line=43)
+            for number, (type_, message) in enumerate(failures)
+        ]
+    )  # fmt: skip
+    found = [records.rollout(run, "t", str(number)) for number in range(len(failures))]
+    assert [each and each.err for each in found] == list(failures.values())
+    assert [each and each.loading for each in found] == [
+        f"{name}, line 43" if name.startswith("failed") else "" for name in failures.values()
+    ]
 
 
 @pytest.mark.parametrize(
