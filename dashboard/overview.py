@@ -12,7 +12,7 @@ from dashboard.components import links
 from dashboard.components.links import Card
 from dashboard.controls import Screen
 from dashboard.facts import counted
-from dashboard.queries import aggregates, listing
+from dashboard.queries import aggregates, listing, task_names
 from dashboard.queries.aggregates import NO_MODEL, FlatGroup, ModelCount, Signal, Totals, VerdictCount, recorded_counts
 from dashboard.queries.query import Ranking
 from dashboard.state import FAILED, NO_SIGNAL, View
@@ -24,9 +24,9 @@ from evaluator.runs.metrics import Interval
 _mount_signal = theme.component("signal", '<div class="signal"></div>', "links.js")
 
 
-def _group(group: FlatGroup, several: Sequence[str], view: View) -> dict[str, str]:
+def _group(group: FlatGroup, name: str, several: Sequence[str], view: View) -> dict[str, str]:
     """A link to the group's rollouts. `several`: those of `model` and `step` in which the run's rollouts differ."""
-    target, label = view.place().but(task=group.task_id), [group.task_id]
+    target, label = view.place().but(task=group.task_id), [name]
     if "step" in several and group.step is not None:
         target, label = target.but(step_min=group.step, step_max=group.step), [*label, f"step {group.step}"]
     if "model" in several and group.model is not None:
@@ -226,7 +226,8 @@ def flat_groups(screen: Screen) -> None:
         found = aggregates.flat_groups(run, view.filter, ended, _GROUPS_SHOWN)
         if found.total:
             href = state.href("rollouts", view.place().but(signal=word))
-            items = [_group(group, several, view) for group in found.rows]
+            names = task_names.names(run, sorted({group.task_id for group in found.rows}))
+            items = [_group(each, names.get(each.task_id, each.task_id), several, view) for each in found.rows]
             kinds.append({"title": f"{name} {found.total:,}", "href": href, "items": items})
     facts.section(f"Groups without signal: equal rewards ({signal.flat:,} of {signal.groups:,})")
     _mount_signal(key="signal", data={"kinds": kinds})

@@ -101,11 +101,23 @@ def nearest_zoom(zoom: int | None) -> int:
 
 
 def tasks_by_samples(
-    rows: Sequence[GridRow], columns: Arranged, look: Look, *, on_select: Chosen, on_open: Chosen
+    rows: Sequence[GridRow],
+    names: Mapping[str, str],
+    columns: Arranged,
+    look: Look,
+    *,
+    on_select: Chosen,
+    on_open: Chosen,
 ) -> None:
-    """One row per task, one cell per sample. A sample that is not verified has a marked corner."""
+    """One row per task, one cell per sample. A sample that is not verified has a marked corner.
+
+    `names`: of the tasks that are not called by their ids.
+    """
     data = {
-        "rows": [_task_row(row, places) for row, places in zip(rows, columns.samples, strict=True)],
+        "rows": [
+            _task_row(row, names.get(row.task_id, row.task_id), places)
+            for row, places in zip(rows, columns.samples, strict=True)
+        ],
         "heads": [{"label": escape.text(head.label), "width": head.width} for head in columns.heads],
         "rates": True,
         "noun": "sample",
@@ -116,14 +128,14 @@ def tasks_by_samples(
     _show("task_grid", data, look, on_select, on_open)
 
 
-def _task_row(row: GridRow, places: Sequence[int | None]) -> dict[str, object]:
+def _task_row(row: GridRow, name: str, places: Sequence[int | None]) -> dict[str, object]:
     about = [
         _about(id_, model, "" if step is None else f"step {step}", verified=mark == "0")
         for id_, model, step, mark in zip(row.ids, row.models, row.steps, row.unverified, strict=True)
     ]
     return {
         "id": row.task_id,
-        "label": escape.text(row.task_id),
+        "label": escape.text(name),
         "letters": _spread(row.letters, places, GAP),
         "mask": _spread(row.mask, places, "1"),
         "cells": ["" if place is None else about[place] for place in places],

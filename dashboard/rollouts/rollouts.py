@@ -10,7 +10,7 @@ from dashboard import controls, facts, state, widgets
 from dashboard.components import grid as cells
 from dashboard.components import links
 from dashboard.controls import Screen
-from dashboard.queries import aggregates, dataset, listing, records
+from dashboard.queries import aggregates, dataset, listing, records, task_names
 from dashboard.queries.listing import TASKS_PER_PAGE, CaseRow, GridRow
 from dashboard.queries.orders import GRID_SORTS, SORTS, is_order
 from dashboard.rollouts import preview
@@ -31,7 +31,7 @@ def head(screen: Screen, tools: Mapping[str, Callable[[Screen], None]]) -> str:
         if view.task:
             shape = "task"
             state.link("rollouts", view.but(task="", test=None, at="", sort="", page=1), "All tasks")
-            facts.note(view.task, strong=True)
+            facts.note(task_names.name(screen.run, view.task), strong=True)
             state.link("tasks", view.place().but(task=view.task), "Its prompt and test cases")
         else:
             shape = widgets.choice("Shape", SHAPES, view, key="w_shape", default="grid")
@@ -105,7 +105,8 @@ def _task_grid(run: OpenRun, page: int, *, is_paged: bool) -> None:
         look = cells.Look(
             cells.nearest_zoom(view.zoom), selected, bool(view.at), _height(184 + 42 * is_paged), run.recorded
         )
-        cells.tasks_by_samples(rows, columns, look, on_select=on_select, on_open=on_open)
+        names = task_names.names(run, [row.task_id for row in rows])
+        cells.tasks_by_samples(rows, names, columns, look, on_select=on_select, on_open=on_open)
     with right:
         if selected and (sample := sample_at(task := rows[selected[0]].task_id, selected[1])):
             at = f"{task}|{sample}"
