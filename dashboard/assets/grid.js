@@ -289,14 +289,14 @@ function drawLabels(grid, context, colours, firstRow, lastRow) {
     context.fillStyle = grid.hover && grid.hover.row === row && grid.hover.column < 0 ? colours.accent : colours.text;
     if (isNamed) context.fillText(shortened(context, line.label.slice(grid.prefix.length), labelWidth - GAP), 2, middle + below);
     if (data.rates) {
-      const share = line.graded ? line.passed / line.graded : 0, high = Math.max(2, Math.min(8, cell - 3));
+      const high = Math.max(2, Math.min(8, cell - 3));
       context.fillStyle = colours.line;
       context.fillRect(labelWidth, middle - high / 2 - 1, BAR - 10, high);
       context.fillStyle = data.palette.P.colour;
-      context.fillRect(labelWidth, middle - high / 2 - 1, (BAR - 10) * share, high);
+      context.fillRect(labelWidth, middle - high / 2 - 1, (BAR - 10) * line.share, high);
       context.fillStyle = colours.text;
       context.textAlign = "right";
-      if (isNamed) context.fillText(`${line.passed}/${line.graded}`, labelWidth + BAR + COUNT - GAP, middle + below);
+      if (isNamed) context.fillText(line.count, labelWidth + BAR + COUNT - GAP, middle + below);
       context.textAlign = "left";
     } else {
       const look = data.palette[line.verdict] ?? data.palette["?"];

@@ -51,9 +51,14 @@ def head(screen: Screen, tools: Mapping[str, Callable[[Screen], None]]) -> str:
 
 def _column_picker(screen: Screen) -> None:
     several = listing.several(screen.run)
-    known = {word: label for word, label in cells.COLS.items() if word == "" or word in several}
+    known = {word: label for word, label in cells.COLS.items() if word == "sample" or word in several}
     if len(known) > 1:
-        widgets.choice("Columns", known, screen.view, key="w_cols", field="cols")
+        widgets.choice("Columns", known, screen.view, key="w_cols", field="cols", default=_default_columns(screen.run))
+
+
+def _default_columns(run: OpenRun) -> str:
+    """By step where one model was trained."""
+    return "step" if listing.several(run) == ["step"] else "sample"
 
 
 def _zoom(view: View) -> None:
@@ -81,7 +86,7 @@ def _task_grid(run: OpenRun, page: int, *, is_paged: bool) -> None:
     preview.follow()
     view = state.read().but(run=run.name)
     rows = listing.grid(run, view.filter, view.sort, page)
-    columns = cells.arranged(rows, view.cols)
+    columns = cells.arranged(rows, view.cols if view.cols in cells.COLS else _default_columns(run))
     selected = _selected_sample(rows, columns.samples, view.at)
     known = {row.task_id: (row, places) for row, places in zip(rows, columns.samples, strict=True)}
 

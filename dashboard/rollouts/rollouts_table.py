@@ -22,8 +22,8 @@ from evaluator.model import Verdict as VerdictWord
 
 _HEIGHT = "max(300px, calc(100vh - 190px))"
 _USUAL = (
-    "verdict", "task_id", "model", "sample_id", "reward", "recorded_verdict", "recorded_word", "tests", "error_type",
-    "error_message", "flags", "wall_s", "memory_mb", "unverified_reason",
+    "verdict", "task_id", "model", "step", "sample_id", "reward", "recorded_verdict", "recorded_word", "tests",
+    "error_type", "error_message", "flags", "wall_s", "memory_mb", "unverified_reason",
 )  # fmt: skip
 _ALWAYS = {"verdict", "task_id", "sample_id", "reward", "tests"}
 """The other usual columns are left out where no rollout of the page has a value."""
