@@ -14,7 +14,7 @@ from dashboard.components.links import LetterLine as Line
 from dashboard.controls import Screen
 from dashboard.facts import counted
 from dashboard.grading import ungraded
-from dashboard.queries import aggregates, comparison
+from dashboard.queries import aggregates, comparison, task_names
 from dashboard.queries.comparison import Attempt, Side
 from dashboard.queries.query import Ranking
 from dashboard.state import Filter, View
@@ -241,10 +241,11 @@ def task_list(shown: Shown, tasks: list[TaskChange]) -> TaskChange | None:
     selected = next((each for each in tasks if each.task_id == view.task), listed[0])
     ids = [each.task_id for each in listed]
     left, right = (comparison.letters(side, view.filter, ids) for side in (shown.a, shown.b))
+    names = task_names.names(shown.a.run, ids) | task_names.names(shown.b.run, ids)
     lines = [
         Line(
-            t, (left.get(t, ""), right.get(t, "")), _change(each), state.href("compare", _select(view, t)),
-            selected=t == selected.task_id,
+            names.get(t, t), (left.get(t, ""), right.get(t, "")), _change(each),
+            state.href("compare", _select(view, t)), selected=t == selected.task_id,
         )
         for t, each in zip(ids, listed, strict=True)
     ]  # fmt: skip
@@ -269,7 +270,7 @@ def _select(view: View, task: str) -> View:
 def code(shown: Shown, tasks: list[TaskChange], selected: TaskChange) -> None:
     """The selected task: a sample of each side, and its code beside the other's."""
     view = shown.view.but(task=selected.task_id)
-    _walk(view, tasks, selected)
+    _walk(shown.a.run, view, tasks, selected)
     broken = selected.change == Change.BROKEN
     texts = []
     for name, column, side, passed in zip(
@@ -285,12 +286,12 @@ def code(shown: Shown, tasks: list[TaskChange], selected: TaskChange) -> None:
     st.html(diff_view.two_codes(texts[0], texts[1], _HEIGHT))
 
 
-def _walk(view: View, tasks: list[TaskChange], selected: TaskChange) -> None:
+def _walk(run: OpenRun, view: View, tasks: list[TaskChange], selected: TaskChange) -> None:
     """The task's name, a link to it, and buttons to its neighbours in the list."""
     place = tasks.index(selected)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         with st.container(width="stretch"):
-            facts.line([], title=f"{selected.task_id} · {selected.change.words}")
+            facts.line([], title=f"{task_names.name(run, selected.task_id)} · {selected.change.words}")
         state.link("tasks", view.place().but(task=selected.task_id), "Prompt and tests")
         for label, key, step in (("Previous", "K", -1), ("Next", "J", 1)):
             there = place + step

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import msgspec
 import streamlit as st
@@ -12,36 +12,28 @@ from dashboard.components import links
 from dashboard.components.links import Card
 from dashboard.controls import Screen
 from dashboard.facts import counted
-from dashboard.queries import aggregates
+from dashboard.queries import aggregates, listing, task_names
 from dashboard.queries.aggregates import NO_MODEL, FlatGroup, ModelCount, Signal, Totals, VerdictCount, recorded_counts
 from dashboard.queries.query import Ranking
-from dashboard.state import FAILED, View
+from dashboard.state import FAILED, NO_SIGNAL, View
 from dashboard.workspace import OpenRun
 from evaluator.model import Verdict
 from evaluator.options import choices
 from evaluator.runs.metrics import Interval
 
-SIGNAL = "signal"
-"""The Overview's `view` that lists all of them."""
-
 _mount_signal = theme.component("signal", '<div class="signal"></div>', "links.js")
 
 
-def _show_groups(kinds: Mapping[str, Ranking[FlatGroup]], view: View, *, whole: bool) -> None:
-    """A line per kind of groups, with links to them; without `whole`, as many as fit."""
-    href = None if whole else state.href("overview", view.place().but(view=SIGNAL))
-    data = [
-        {"title": f"{name} {groups.total:,}", "href": href, "items": [_group(group, view) for group in groups.rows]}
-        for name, groups in kinds.items()
-        if groups.total
-    ]
-    _mount_signal(key="signal_whole" if whole else "signal", data={"kinds": data, "whole": whole})
-
-
-def _group(group: FlatGroup, view: View) -> dict[str, str]:
-    alone = group.group in (None, group.task_id)
-    label = group.task_id if alone else f"{group.task_id} · {group.group}"
-    return {"label": escape.text(label), "href": state.href("rollouts", view.place().but(task=group.task_id))}
+def _group(group: FlatGroup, name: str, several: Sequence[str], view: View) -> dict[str, str]:
+    """A link to the group's rollouts. `several`: those of `model` and `step` in which the run's rollouts differ."""
+    target, label = view.place().but(task=group.task_id), [name]
+    if "step" in several and group.step is not None:
+        target, label = target.but(step_min=group.step, step_max=group.step), [*label, f"step {group.step}"]
+    if "model" in several and group.model is not None:
+        target, label = target.but(model=group.model), [*label, group.model]
+    if group.group not in (None, group.task_id):
+        label.append(str(group.group))
+    return {"label": escape.text(" · ".join(label)), "href": state.href("rollouts", target)}
 
 
 _mount_models = theme.component("model_table", '<div class="models"></div>', "links.js")
@@ -82,7 +74,8 @@ _FLAGS_SHOWN = 8
 _REASONS_SHOWN = 4
 _MODELS_LISTED = 50
 _GROUPS_SHOWN = 150
-_ENDS = {"fail": "all fail", "pass": "all pass", "mixed": "equal rewards"}
+_ENDS = {"fail": ("all fail", "all_fail"), "pass": ("all pass", "all_pass"), "mixed": ("equal rewards", NO_SIGNAL)}
+"""How the rollouts of a group without signal ended: its name, and its word in the filter."""
 
 
 def head(screen: Screen) -> None:
@@ -214,28 +207,30 @@ def _of(found: Ranking[object], noun: str) -> str:
 
 def _signal(signal: Signal, here: View) -> Card:
     label = "no signal"
-    if here.filter.by_outcome:
-        return Card(label, "–", "filtered by outcome")
     if not signal.groups:
         return Card(label, "–", "one rollout per group")
     value = f"{signal.flat:,} of {signal.groups:,}"
     note = f"{signal.flat / signal.groups:.1%} of groups, {signal.all_fail:,} all fail"
-    return Card(label, value, note, here.but(view=SIGNAL) if signal.flat else None, "overview")
+    return Card(label, value, note, here.but(signal=NO_SIGNAL) if signal.flat else None)
 
 
-def flat_groups(screen: Screen, *, whole: bool) -> None:
-    """The groups whose rewards are all equal; nothing if there are none. `whole`: all of them."""
-    run, filter_ = screen.run, screen.view.filter
-    signal = aggregates.signal(run, filter_)
-    if not signal.flat or filter_.by_outcome:
+def flat_groups(screen: Screen) -> None:
+    """The groups whose rewards are all equal, as many as fit; nothing if there are none."""
+    run, view = screen.run, screen.view
+    signal = aggregates.signal(run, view.filter)
+    if not signal.flat:
         return
-    limit = aggregates.LISTED if whole else _GROUPS_SHOWN
-    kinds = {name: aggregates.flat_groups(run, filter_, ended, limit) for ended, name in _ENDS.items()}
+    several = listing.several(run)
+    kinds = []
+    for ended, (name, word) in _ENDS.items():
+        found = aggregates.flat_groups(run, view.filter, ended, _GROUPS_SHOWN)
+        if found.total:
+            href = state.href("rollouts", view.place().but(signal=word))
+            names = task_names.names(run, sorted({group.task_id for group in found.rows}))
+            items = [_group(each, names.get(each.task_id, each.task_id), several, view) for each in found.rows]
+            kinds.append({"title": f"{name} {found.total:,}", "href": href, "items": items})
     facts.section(f"Groups without signal: equal rewards ({signal.flat:,} of {signal.groups:,})")
-    _show_groups(kinds, screen.view, whole=whole)
-    if whole:
-        parts = [f"{name}: {part}" for name, groups in kinds.items() if (part := groups.part("group"))]
-        facts.note(" · ".join(parts) or "A click shows the group's task.")
+    _mount_signal(key="signal", data={"kinds": kinds})
 
 
 def _ungraded(verdict: str, count: int, here: View) -> Card:

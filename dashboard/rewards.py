@@ -16,9 +16,9 @@ from dashboard.controls import Screen
 from dashboard.facts import counted
 from dashboard.queries import aggregates, distributions
 from dashboard.queries.aggregates import NO_MODEL
-from dashboard.queries.distributions import ALL, Means
+from dashboard.queries.distributions import ALL, Means, Spread
 from dashboard.queries.listing import TASKS_PER_PAGE
-from dashboard.state import View
+from dashboard.state import NO_SIGNAL, View
 
 HEIGHT = 250
 _ROWS = 1_000
@@ -112,11 +112,7 @@ def variances(screen: Screen) -> Drawn | str:
     if not found:
         return "No group in the filter has two rewards, so there is no variance."
     figure = charts.variances(found, aggregates.signal(run, filter_), height=HEIGHT)
-    before = itertools.accumulate((each.groups for each in found[:-1]), initial=0)
-    targets = [
-        ("rollouts", screen.view.place().but(task=each.task_id) if each.groups == 1 else _by_rate(screen, first))
-        for each, first in zip(found, before, strict=True)
-    ]
+    targets = [("rollouts", _of_groups(screen, each)) for each in found]
     rows = [(each.rate, each.variance, each.groups, escape.text(each.task_id)) for each in found]
     table = _table(rows, ["pass rate", "variance", "groups", "first task"])
     title = "Pass rate and variance of each group" + controls.pooled(screen, ", {} together")
@@ -200,6 +196,18 @@ def _of_model(screen: Screen, model: str) -> View:
     """The rollouts of a model; those of all where its name can't be filtered."""
     here = screen.view.place()
     return here if model in (NO_MODEL, ALL) or model.endswith(distributions.OTHER_MODELS) else here.but(model=model)
+
+
+_FLAT = {0.0: "all_fail", 1.0: "all_pass"}
+"""The filter's word for groups without a signal that have this pass rate."""
+
+
+def _of_groups(screen: Screen, each: Spread) -> View:
+    """The rollouts of one group; of several, all groups with a signal, or without one."""
+    here = screen.view.place()
+    if each.groups > 1:
+        return here.but(signal="yes" if each.variance else _FLAT.get(each.rate, NO_SIGNAL))
+    return here.but(task=each.task_id, step_min=each.step, step_max=each.step, model=each.model or here.filter.model)
 
 
 def _rollouts(view: View, reward: float, width: float) -> Target:

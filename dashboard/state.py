@@ -23,6 +23,10 @@ FAILED = "failed"
 VERIFIED, UNVERIFIED = "yes", "no"
 """In `verified=`."""
 
+NO_SIGNAL = "no"
+SIGNALS: tuple[str, ...] = ("yes", NO_SIGNAL, "all_fail", "all_pass")
+"""In `signal=`: whether the rewards of the rollout's group differ; the last two are kinds of `no`."""
+
 AGREES: tuple[str, ...] = ("same", "higher", "lower")
 """In `given=`: the reward that the rollout came with, against our own."""
 
@@ -67,6 +71,8 @@ class Filter(msgspec.Struct, frozen=True):
     """A tag from the run's notes (`evaluator.runs.notes`)."""
     given: str = ""
     """One of `AGREES`: rollouts whose given reward equals, exceeds or falls below our own."""
+    signal: str = ""
+    """One of `SIGNALS`: rollouts of groups whose rewards differ, or are all equal."""
     recorded: str = ""
     """One of `RECORDED_WORDS`: rollouts that came with this verdict, or with one that agrees or differs."""
     q: str = ""
@@ -90,7 +96,7 @@ class Filter(msgspec.Struct, frozen=True):
     @property
     def by_outcome(self) -> bool:
         """Whether it selects by how a rollout ended, so that rates such as pass@1 would mean nothing."""
-        picked = (self.verdicts, self.err, self.flag, self.verified, self.given, self.recorded)
+        picked = (self.verdicts, self.err, self.flag, self.verified, self.given, self.signal, self.recorded)
         bounds = (self.r_min, self.r_max, self.wall_min, self.wall_max)
         return any(picked) or any(bound is not None for bound in bounds)
 
@@ -182,7 +188,7 @@ class View(msgspec.Struct, frozen=True):
 
 _LARGEST: Final = 2**53 - 1
 """In a browser, larger whole numbers are not exact, and its fields refuse them."""
-_WORDS: Final = {"given": AGREES, "recorded": RECORDED_WORDS, "verified": (VERIFIED, UNVERIFIED)}
+_WORDS: Final = {"given": AGREES, "signal": SIGNALS, "recorded": RECORDED_WORDS, "verified": (VERIFIED, UNVERIFIED)}
 """The values that some fields have; `verified` may have a reason, too."""
 
 

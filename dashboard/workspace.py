@@ -53,6 +53,8 @@ class Opened(msgspec.Struct, frozen=True):
     format: str | None = None
     field_map: dict[str, str] | None = None
     dataset: str | None = None
+    datasets: dict[str, str] = {}
+    """Where the tasks of rollouts are for which no dataset was named."""
     dataset_format: str | None = None
     dataset_map: dict[str, str] | None = None
     """How the rollouts and the dataset are read; None: detected."""
@@ -142,7 +144,8 @@ def entries() -> list[Entry]:
 
 
 def _rollouts(files: Opened, word: str) -> Rollouts:
-    dataset = Dataset(files.dataset, files.dataset_format, files.dataset_map) if files.dataset else None
+    path = files.dataset or files.datasets.get(word)
+    dataset = Dataset(path, files.dataset_format, files.dataset_map) if path else None
     return Rollouts(word, files.names.get(word, ""), files.format, files.field_map, dataset)
 
 

@@ -28,7 +28,7 @@ from evaluator.formats import (
     load_rollouts,
     require_rows,
 )
-from evaluator.formats.nemo_gym_files import tasks_file
+from evaluator.formats.nemo_gym_files import tasks_files
 from evaluator.formats.reading.dataset import (
     Dataset,
     dataset_reading,
@@ -292,11 +292,10 @@ class _Inputs:
         """The rollouts again where these alone are graded, by what they came with."""
         if dataset is not None:
             return resolve(dataset)
-        files = self.rollouts
-        found = tasks_file(files[0].path, self.how.format) if len(files) == 1 else None
+        found = tasks_files(self.rollouts, self.how.format)
         if found is None and self._needs_tasks:
-            raise FormatError(f"{files[0]}: has no tests: name the dataset with its tasks as well")
-        return files if found is None or found == files[0].path else resolve(found)
+            raise FormatError(f"{self.rollouts[0]}: has no tests: name the dataset with its tasks as well")
+        return found or self.rollouts
 
 
 @contextmanager

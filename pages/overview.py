@@ -12,8 +12,6 @@ view, run = screen.view, screen.run
 overview.head(screen)
 controls.require_rows(screen)
 overview.figures(screen)
-if view.view == overview.SIGNAL:
-    overview.flat_groups(screen, whole=True)
 
 left, right = st.columns([1, 1], gap="medium")
 with left:
@@ -23,8 +21,7 @@ with left:
     overview.clusters(screen)
 with right:
     overview.model_lines(screen)
-    if view.view != overview.SIGNAL:
-        overview.flat_groups(screen, whole=False)
+    overview.flat_groups(screen)
     overview.flags(screen)
     overview.unverified(screen)
     overview.provenance(run)

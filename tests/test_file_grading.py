@@ -16,7 +16,7 @@ from evaluator.formats import Problem
 from evaluator.graders import GraderError
 from evaluator.runs.files import default_run
 from evaluator.runs.reading import QueryError, Run, RunError
-from evaluator.runs.resuming import count_lines
+from evaluator.runs.resuming import count_lines, dataset_path, resume_command
 from evaluator.runs.schema import MAX_PROBLEMS
 from evaluator.sandbox import InterpreterError, Settings
 
@@ -190,6 +190,26 @@ def test_the_dataset_has_names_of_its_own_which_a_resumed_run_keeps() -> None:
     manifest = Run.open("run").manifest
     assert manifest.field_map == "task_id=uid,completion=said.text"
     assert manifest.dataset_map == "task_id=name,answer=solution.value"
+
+
+def test_several_files_whose_rows_have_the_tests_need_no_dataset(folder: Path) -> None:
+    tests = json.dumps({"inputs": ["1"], "outputs": ["2"], "fn_name": "f"})
+    (folder / "dumps").mkdir()
+    for step in (1, 2):
+        code = f"def f(x):\n    return x * {step}\n"
+        row = {"input": "Double it.", "output": code, "gts": tests, "score": 0.0, "step": step}
+        (folder / "dumps" / f"{step}.jsonl").write_text(lines(row))
+    done = grade_file("dumps", out="run", workers=1)
+    assert (done.graded, rewards("run")) == (2, [0.0, 1.0])
+    files = ["dumps/1.jsonl", "dumps/2.jsonl"]
+    grade_file(files, out="two", workers=1, limit=1)
+    manifest = Run.open("two").manifest
+    assert "--dataset" not in resume_command(Path("two"), manifest)
+    assert dataset_path(Path("two"), manifest) is None
+    assert grade_file(files, out="two", workers=1, resume=True).graded == 1
+    (folder / "dumps" / "3.jsonl").write_text(lines({"input": "?", "output": "x", "score": 0.0, "step": 3}))
+    with pytest.raises(FormatError, match="has no tests: name the dataset"):
+        grade_file("dumps", out="three")
 
 
 def test_each_file_is_read_in_the_format_that_is_named_for_it() -> None:

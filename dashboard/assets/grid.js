@@ -1,7 +1,7 @@
 // A grid of one-letter cells. Only the visible part is drawn. The cursor is kept here, so that moving it needs no round
 // trip: Python gets a cell to show on a click or when the cursor rests, and one to open on Enter or a second click.
 
-const LINE = 18, BAR = 64, COUNT = 62, GAP = 8, LABEL = 116, REST_MS = 300;
+const LINE = 18, BAR = 64, COUNT = 62, GAP = 8, LABEL = 148, REST_MS = 300;
 const MONO = "ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace";
 
 export default function (component) {
@@ -289,14 +289,14 @@ function drawLabels(grid, context, colours, firstRow, lastRow) {
     context.fillStyle = grid.hover && grid.hover.row === row && grid.hover.column < 0 ? colours.accent : colours.text;
     if (isNamed) context.fillText(shortened(context, line.label.slice(grid.prefix.length), labelWidth - GAP), 2, middle + below);
     if (data.rates) {
-      const share = line.graded ? line.passed / line.graded : 0, high = Math.max(2, Math.min(8, cell - 3));
+      const high = Math.max(2, Math.min(8, cell - 3));
       context.fillStyle = colours.line;
       context.fillRect(labelWidth, middle - high / 2 - 1, BAR - 10, high);
       context.fillStyle = data.palette.P.colour;
-      context.fillRect(labelWidth, middle - high / 2 - 1, (BAR - 10) * share, high);
+      context.fillRect(labelWidth, middle - high / 2 - 1, (BAR - 10) * line.share, high);
       context.fillStyle = colours.text;
       context.textAlign = "right";
-      if (isNamed) context.fillText(`${line.passed}/${line.graded}`, labelWidth + BAR + COUNT - GAP, middle + below);
+      if (isNamed) context.fillText(line.count, labelWidth + BAR + COUNT - GAP, middle + below);
       context.textAlign = "left";
     } else {
       const look = data.palette[line.verdict] ?? data.palette["?"];
@@ -352,9 +352,10 @@ const numberOf = (grid, column) => (grid.numbers[column] ?? column) + grid.data.
 
 function shortened(context, text, width) {
   if (context.measureText(text).width <= width) return text;
-  let cut = text;
-  while (cut.length > 1 && context.measureText(`…${cut}`).width > width) cut = cut.slice(1);
-  return `…${cut}`;
+  const cut = (left) => `${text.slice(0, Math.ceil(left / 2))}…${text.slice(text.length - Math.floor(left / 2))}`;
+  let left = text.length - 1;
+  while (left > 1 && context.measureText(cut(left)).width > width) left -= 1;
+  return cut(left);
 }
 
 function describe(grid) {

@@ -3,7 +3,6 @@
 export default function (component) {
   const { data, parentElement } = component;
   const list = parentElement.querySelector(".signal");
-  list.classList.toggle("whole", data.whole);
   list.replaceChildren(...data.kinds.map(line));
 }
 

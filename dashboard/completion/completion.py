@@ -10,7 +10,7 @@ from dashboard import controls, facts, notes, state, widgets
 from dashboard.completion import completion_view, not_graded
 from dashboard.components import lists
 from dashboard.controls import Screen
-from dashboard.queries import listing, orders, records
+from dashboard.queries import listing, orders, records, task_names
 from dashboard.queries.records import CaseRecord, RolloutRecord, decoded
 from dashboard.state import View
 from dashboard.text import case_view
@@ -84,7 +84,8 @@ def head(screen: Screen, rollout: RolloutRecord, test: CaseRecord | None) -> Non
     task = records.task(screen.run, rollout.task_id)
     left, right = st.columns([3, 2], vertical_alignment="center")
     with left:
-        st.html(completion_view.title(rollout, state.href("tasks", _its_task(screen, rollout))))
+        name = task_names.name(screen.run, rollout.task_id)
+        st.html(completion_view.title(rollout, name, state.href("tasks", _its_task(screen, rollout))))
     with right:
         _walk(screen, rollout)
     equal_as = equalities(test, task.mode if task else "")

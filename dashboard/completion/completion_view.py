@@ -22,9 +22,9 @@ _TURN_SHOWN = 20_000
 """The most characters of one part of a turn that are shown."""
 
 
-def title(rollout: RolloutRecord, task_href: str) -> str:
+def title(rollout: RolloutRecord, task: str, task_href: str) -> str:
     """The verdict, the task as a link to its page, and the sample's place in it."""
-    link = f'<a class="rs-task" href="{escape.attribute(task_href)}">{html(rollout.task_id)}</a>'
+    link = f'<a class="rs-task" href="{escape.attribute(task_href)}">{html(task)}</a>'
     head = f"{facts.chip_html(rollout.verdict)} {html(rollout.verdict)} · {link}"
     return f'<div class="rs-title">{head} / sample {rollout.number} of {rollout.samples}</div>'
 

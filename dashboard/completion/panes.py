@@ -255,7 +255,9 @@ def _failure(rollout: RolloutRecord, test: CaseRecord | None, mode: str) -> None
         return
     first, message = "", result.error_message or ""
     if test is not None:
-        first = case_view.first_difference(verdict, test.expected, test.actual, test.difference, mode)
+        first = rollout.loading or case_view.first_difference(
+            verdict, test.expected, test.actual, test.difference, mode
+        )
     quiet = ""
     if test is None and verdict in (Verdict.NO_CODE, Verdict.UNKNOWN):
         quiet = explained(verdict)

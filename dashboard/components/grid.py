@@ -6,15 +6,17 @@ The component draws text on a canvas, so that an id can never be markup.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from dashboard import escape, theme, widgets
 from dashboard.queries.dataset import CaseCount
 from dashboard.queries.listing import CaseRow, GridRow
+from evaluator.model import Verdict
 
-COLS = {"": "Samples", "model": "By model", "step": "By step"}
+COLS = {"sample": "Samples", "model": "By model", "step": "By step"}
 """The words of `cols=` in the URL."""
+_UNGRADED = {Verdict.UNKNOWN.letter, Verdict.SANDBOX_ERROR.letter}
 GAP = " "
 """The letter of a place where a task has fewer samples than another."""
 
@@ -31,6 +33,8 @@ class Arranged(NamedTuple):
 
     heads: list[Head]
     samples: list[list[int | None]]
+    changes: Sequence[tuple[float, float] | None] = ()
+    """Of each row the pass rates at its first and its last step, where the columns are steps."""
 
 
 def arranged(rows: Sequence[GridRow], cols: str) -> Arranged:
@@ -44,7 +48,29 @@ def arranged(rows: Sequence[GridRow], cols: str) -> Arranged:
     samples = [
         [place for value in order for place in _padded(groups.get(value, []), widths[value])] for groups in grouped
     ]
-    return Arranged([Head(_label(value, cols), widths[value]) for value in order], samples)
+    heads = [Head(f"{_label(value, cols)}{_rate(rows, grouped, value)}", widths[value]) for value in order]
+    changes = [_change(row, groups) for row, groups in zip(rows, grouped, strict=True)] if cols == "step" else ()
+    return Arranged(heads, samples, changes)
+
+
+def _change(row: GridRow, groups: Mapping[str | int | None, list[int]]) -> tuple[float, float] | None:
+    steps = sorted(step for step in groups if isinstance(step, int))
+    ends = [_passed(row.letters[place] for place in groups[step]) for step in (steps[:1] + steps[-1:])]
+    first, last = ends if len(steps) > 1 else (None, None)
+    return None if first is None or last is None else (first, last)
+
+
+def _rate(
+    rows: Sequence[GridRow], grouped: Sequence[Mapping[str | int | None, list[int]]], value: str | int | None
+) -> str:
+    """The pass rate of a model or a step over the tasks of the page; "" where nothing is graded."""
+    rate = _passed(row.letters[n] for row, groups in zip(rows, grouped, strict=True) for n in groups.get(value, []))
+    return "" if rate is None else f" {rate:.0%}"
+
+
+def _passed(letters: Iterable[str]) -> float | None:
+    graded = [letter for letter in letters if letter not in _UNGRADED]
+    return graded.count(Verdict.PASSED.letter) / len(graded) if graded else None
 
 
 def _grouped(values: Sequence[str | int | None]) -> dict[str | int | None, list[int]]:
@@ -101,11 +127,23 @@ def nearest_zoom(zoom: int | None) -> int:
 
 
 def tasks_by_samples(
-    rows: Sequence[GridRow], columns: Arranged, look: Look, *, on_select: Chosen, on_open: Chosen
+    rows: Sequence[GridRow],
+    names: Mapping[str, str],
+    columns: Arranged,
+    look: Look,
+    *,
+    on_select: Chosen,
+    on_open: Chosen,
 ) -> None:
-    """One row per task, one cell per sample. A sample that is not verified has a marked corner."""
+    """One row per task, one cell per sample. A sample that is not verified has a marked corner.
+
+    `names`: of the tasks that are not called by their ids.
+    """
     data = {
-        "rows": [_task_row(row, places) for row, places in zip(rows, columns.samples, strict=True)],
+        "rows": [
+            _task_row(row, names.get(row.task_id, row.task_id), places, change)
+            for row, places, change in zip(rows, columns.samples, columns.changes or [None] * len(rows), strict=True)
+        ],
         "heads": [{"label": escape.text(head.label), "width": head.width} for head in columns.heads],
         "rates": True,
         "noun": "sample",
@@ -116,20 +154,22 @@ def tasks_by_samples(
     _show("task_grid", data, look, on_select, on_open)
 
 
-def _task_row(row: GridRow, places: Sequence[int | None]) -> dict[str, object]:
+def _task_row(
+    row: GridRow, name: str, places: Sequence[int | None], change: tuple[float, float] | None
+) -> dict[str, object]:
     about = [
         _about(id_, model, "" if step is None else f"step {step}", verified=mark == "0")
         for id_, model, step, mark in zip(row.ids, row.models, row.steps, row.unverified, strict=True)
     ]
     return {
         "id": row.task_id,
-        "label": escape.text(row.task_id),
+        "label": escape.text(name),
         "letters": _spread(row.letters, places, GAP),
         "mask": _spread(row.mask, places, "1"),
         "cells": ["" if place is None else about[place] for place in places],
         "corners": _spread(row.unverified, places, "0"),
-        "passed": row.passed,
-        "graded": row.graded,
+        "share": change[1] if change else row.passed / row.graded if row.graded else 0,
+        "count": f"{change[0] * 100:.0f}→{change[1]:.0%}" if change else f"{row.passed}/{row.graded}",
     }
 
 

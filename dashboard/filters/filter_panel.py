@@ -14,7 +14,17 @@ from dashboard.filters import export
 from dashboard.queries import options, query
 from dashboard.queries.options import Option
 from dashboard.queries.query import Ranking
-from dashboard.state import AGREES, FAILED, RECORDED_WORDS, UNVERIFIED, VERDICT_WORDS, VERIFIED, Filter, View
+from dashboard.state import (
+    AGREES,
+    FAILED,
+    RECORDED_WORDS,
+    SIGNALS,
+    UNVERIFIED,
+    VERDICT_WORDS,
+    VERIFIED,
+    Filter,
+    View,
+)
 from dashboard.widgets import Kind
 from dashboard.workspace import OpenRun
 from evaluator.runs.notes import NotesError, save_filter
@@ -104,6 +114,8 @@ def show(run: OpenRun, view: View) -> None:
         known = {name: ranking for name, ranking in known.items() if name != field}
     if any(option.name == UNVERIFIED for option in known.get("verified", _NONE).rows) or filter_.verified:
         _pick("Verified", "verified", found, filter_.verified, order=lambda name: _FIRST.get(name, len(_FIRST)))
+    if "signal" in known or filter_.signal:
+        _pick("Signal of the group", "signal", found, filter_.signal, order=SIGNALS.index)
     if "given" in known or filter_.given:
         _pick("Given reward, against ours", "given", found, filter_.given, order=AGREES.index)
     if "recorded" in known or filter_.recorded:

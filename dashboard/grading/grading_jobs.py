@@ -26,29 +26,43 @@ _ENDS_WITHIN_S = 1.0
 
 
 class Pace:
-    """How fast a count grows, over the last 15 seconds. Safe from any thread."""
+    """How fast a count grows: over the last seconds, and since it was first seen. Safe from any thread.
+
+    A run's count grows only when a part of it is written: it is measured from one change to another.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
+        self._first: tuple[float, int] | None = None
         self._seen: deque[tuple[float, int]] = deque()
 
     def note(self, count: int, now: float) -> None:
         """The count at a moment, in seconds of a clock that never goes back."""
         with self._lock:
-            if not self._seen or now - self._seen[-1][0] >= _APART_S:
+            self._first = self._first or (now, count)
+            if not self._seen or (count != self._seen[-1][1] and now - self._seen[-1][0] >= _APART_S):
                 self._seen.append((now, count))
-            while len(self._seen) > 1 and self._seen[1][0] <= now - _WINDOW_S:
+            while len(self._seen) > 2 and self._seen[1][0] <= now - _WINDOW_S:
                 self._seen.popleft()
 
-    def rate(self, count: int, now: float) -> float | None:
-        """Per second; None until it is known."""
+    def rate(self, now: float) -> float | None:
+        """Per second, over the last 15 seconds or what is known; None until it is known."""
         with self._lock:
-            if not self._seen:
-                return None
-            older = [at for at in self._seen if at[0] <= now - _WINDOW_S]
-            began, before = older[-1] if older else self._seen[0]
-        seconds = now - began
-        return None if seconds < _KNOWN_AFTER_S else max(0, count - before) / seconds
+            return self._between(self._seen[0], now) if self._seen else None
+
+    def average(self, now: float) -> float | None:
+        """The same since the first moment: what is slow comes in bursts, which say little about what is left."""
+        with self._lock:
+            return self._between(self._first, now) if self._first else None
+
+    def _between(self, first: tuple[float, int], now: float) -> float | None:
+        ended, count = self._seen[-1]
+        if now - ended > _WINDOW_S:
+            if first == self._seen[0]:
+                return 0.0 if now - first[0] > _KNOWN_AFTER_S else None
+            ended = now
+        seconds = ended - first[0]
+        return None if seconds < _KNOWN_AFTER_S else max(0, count - first[1]) / seconds
 
 
 class Progress(NamedTuple):
@@ -59,6 +73,8 @@ class Progress(NamedTuple):
     """None where counting the rollouts would take long."""
     rate: float | None
     """Per second, over the last seconds; None while it is not known yet."""
+    average: float | None = None
+    """Per second, since its beginning."""
 
     @property
     def share(self) -> float:
@@ -77,7 +93,7 @@ class Progress(NamedTuple):
             return f"{said[0]}, none in the last {_WINDOW_S:.0f} s"
         said.append(f"{self.rate:,.0f} a second" if self.rate >= 3 else f"{self.rate * 60:,.0f} a minute")
         if left is not None:
-            said.append(f"about {_duration(left / self.rate)} left")
+            said.append(f"about {_duration(left / (self.average or self.rate))} left")
         return ", ".join(said)
 
 
@@ -106,8 +122,8 @@ class Job(Work):
     def progress(self) -> Progress:
         graded = self.counts.total()
         total = None if self._total is None else self._before + self._total
-        rate = self._pace.rate(graded, time.monotonic()) if graded else None
-        return Progress(self._before + graded, total, rate)
+        now = time.monotonic()
+        return Progress(self._before + graded, total, self._pace.rate(now) if graded else None, self._pace.average(now))
 
     def stop(self) -> None:
         """End it, usually within a second. What has been graded is kept, and can be resumed."""

@@ -22,7 +22,7 @@ from evaluator.graders import GraderError
 from evaluator.options import Settings as SandboxSettings
 from evaluator.runs.files import RunError, is_run
 from evaluator.runs.reading import Run
-from evaluator.runs.resuming import input_path
+from evaluator.runs.resuming import dataset_path, input_path
 
 if TYPE_CHECKING:
     from evaluator.file_grading import GradedFile
@@ -61,7 +61,7 @@ def _work(run: OpenRun | Run) -> partial[GradedFile]:
     return partial(
         evaluator.grade_file,
         [_input(run, name) for name in (manifest.rollouts, *manifest.more_rollouts)],
-        _input(run, manifest.dataset),
+        dataset_path(run.path, manifest),
         out=run.path,
         workers=manifest.workers,
         options=msgspec.structs.replace(manifest.options, sandbox=SandboxSettings()),
@@ -87,8 +87,9 @@ _MOST_S: Final = 30.0
 
 def work_of(rollouts: Rollouts, files: Opened, settings: Settings) -> partial[GradedFile]:
     """The grading of a file as the page's form says. Raises `FormatError` if it is gone."""
+    dataset = rollouts.dataset.path if rollouts.dataset is not None else None
     return partial(
-        evaluator.grade_file, resolve(rollouts.word), files.dataset, options=settings.options,
+        evaluator.grade_file, resolve(rollouts.word), dataset, options=settings.options,
         workers=settings.workers, limit=settings.limit, format=rollouts.format,
         field_map=rollouts.field_map, dataset_format=files.dataset_format, dataset_map=files.dataset_map,
     )  # fmt: skip

@@ -15,6 +15,8 @@ from dashboard.grading import grading_start
 from dashboard.grading.grading_jobs import Job, Pace, Progress, jobs
 from dashboard.state import View
 from dashboard.workspace import Entry, OpenRun
+from evaluator.formats import FormatError
+from evaluator.formats.reading.sources import resolve
 from evaluator.runs.resuming import count_lines, input_path, resume_command
 
 _BEGUN_S = 1.0
@@ -132,7 +134,7 @@ def _seen(run: OpenRun) -> Progress:
     graded, now = run.manifest.counts.get("rollouts", 0), time.monotonic()
     pace = _paces().setdefault(run.path, Pace())
     pace.note(graded, now)
-    return Progress(graded, _total(run), pace.rate(graded, now))
+    return Progress(graded, _total(run), pace.rate(now), pace.average(now))
 
 
 @st.cache_resource(show_spinner=False)
@@ -142,9 +144,14 @@ def _paces() -> dict[Path, Pace]:
 
 def _total(run: OpenRun) -> int | None:
     """How many rollouts there are to grade; None where counting them would take long."""
-    path = input_path(run.path, run.manifest, run.manifest.rollouts)
+    manifest = run.manifest
     try:
-        found = lines(path) if path.is_file() and path.stat().st_size <= _COUNTED_BYTES else None
-    except OSError:
+        words = [input_path(run.path, manifest, word) for word in (manifest.rollouts, *manifest.more_rollouts)]
+        files = [source.path for source in resolve(words)]
+        if sum(path.stat().st_size for path in files) > _COUNTED_BYTES:
+            return None
+        counts = [lines(path) for path in files]
+    except (OSError, FormatError):
         return None
-    return found if found is None or run.manifest.limit is None else min(found, run.manifest.limit)
+    found = None if None in counts else sum(count or 0 for count in counts)
+    return found if found is None or manifest.limit is None else min(found, manifest.limit)

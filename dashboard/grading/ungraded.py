@@ -45,7 +45,7 @@ def switches(entry: Entry, *, may_grade: bool) -> None:
     reading = _reading(entry)
     about = "Show new lines as they are written."
     widgets.show_value("toggle", "follow", _follows(entry), _choose(entry), "Follow", help=about)
-    dataset = workspace.opened().dataset
+    dataset = _file(entry).dataset
     if not may_grade or dataset is None:
         return
     try:
@@ -203,8 +203,7 @@ def _said(run: OpenRun) -> str:
 
 
 def _buttons(rollouts: Rollouts, count: int) -> None:
-    dataset = workspace.opened().dataset
-    if dataset is None:
+    if rollouts.dataset is None:
         return
     refusal, wrong, settings = sandbox_state.refusal(), "", Settings()
     try:
@@ -224,7 +223,7 @@ def _advice(entry: Entry, job: Job | None) -> None:
     fault = st.session_state.pop(_FAULT, "") or (job.failure if job is not None else "")
     if fault:
         facts.banner(f"The last grading failed: {fault}", warn=True)
-    dataset = workspace.opened().dataset
+    dataset = _file(entry).dataset
     if dataset is None:
         facts.note("To grade them here, a dataset with the test cases is needed. Start the dashboard with one:")
         st.code(f"rollscope view {_file(entry).word} --dataset DATASET.jsonl", language=None)
@@ -233,7 +232,7 @@ def _advice(entry: Entry, job: Job | None) -> None:
         settings = grading_form.chosen().facts()
     except SettingsError:
         settings = []
-    facts.line([("dataset", dataset), *settings, ("grades go to", f"{_run_stem(_file(entry))}-<time>")])
+    facts.line([("dataset", dataset.path), *settings, ("grades go to", f"{_run_stem(_file(entry))}-<time>")])
 
 
 def _run_stem(rollouts: Rollouts) -> Path:

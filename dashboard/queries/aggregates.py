@@ -58,8 +58,9 @@ class FlatGroup(NamedTuple):
     """A group whose rewards are all equal."""
 
     task_id: str
+    model: str | None
+    step: int | None
     group: str | None
-    rollouts: int
 
 
 class Cluster(NamedTuple):
@@ -119,18 +120,15 @@ def totals(run: OpenRun, filter_: Filter) -> Totals:
     return Totals(*rows(run, filter_, sql)[0])
 
 
-_GROUPS: Final = """
-    WITH g AS (
-        SELECT min(task_id) AS task_id, any_value("group") AS "group", count(*) AS rollouts, min("row") AS first,
-               min(reward) = max(reward) AS flat,
-               CASE WHEN bool_and(verdict = 'passed') THEN 'pass' WHEN NOT bool_or(verdict = 'passed') THEN 'fail'
-                    ELSE 'mixed' END AS ended
-        FROM inside WHERE reward IS NOT NULL GROUP BY coalesce("group", task_id) HAVING count(*) >= 2)"""
+_GROUPS: Final = "WITH g AS (SELECT * FROM groups SEMI JOIN inside USING (group_id))"
 
 
 @cached
 def signal(run: OpenRun, filter_: Filter) -> Signal:
-    """How many groups of rollouts teach nothing, because their rewards are all equal."""
+    """How many groups of rollouts teach nothing, because their rewards are all equal.
+
+    A group counts as a whole if the filter lets one of its rollouts through.
+    """
     sql = f"""{_GROUPS}
         SELECT count(*), count(*) FILTER (flat), count(*) FILTER (flat AND ended = 'fail'),
                count(*) FILTER (flat AND ended = 'pass') FROM g"""  # noqa: S608
@@ -141,7 +139,7 @@ def signal(run: OpenRun, filter_: Filter) -> Signal:
 def flat_groups(run: OpenRun, filter_: Filter, ended: str, limit: int) -> Ranking[FlatGroup]:
     """The groups whose rewards are all equal: `ended` is `fail`, `pass` or `mixed`. In the order of the file."""
     sql = f"""{_GROUPS}
-        SELECT task_id, "group", rollouts, count(*) OVER () FROM g WHERE flat AND ended = $ended
+        SELECT task_id, model, step, "group", count(*) OVER () FROM g WHERE flat AND ended = $ended
         ORDER BY first LIMIT $limit"""  # noqa: S608
     return ranked(run, filter_, sql, FlatGroup, ended=ended, limit=limit)
 

@@ -25,12 +25,14 @@ OTHER_MODELS = "other models"
 
 
 class Spread(NamedTuple):
-    """Groups with about the same pass rate and variance of rewards; `task_id` is the first one's."""
+    """Groups with about the same pass rate and variance of rewards; the last three are of one of them."""
 
     rate: float
     variance: float
     groups: int
     task_id: str
+    model: str | None
+    step: int | None
 
 
 class WallTimes(NamedTuple):
@@ -156,17 +158,15 @@ def task_rewards(run: OpenRun, filter_: Filter, model: str = "") -> npt.NDArray[
 @cached
 def spread(run: OpenRun, filter_: Filter) -> list[Spread]:
     """Pass rate and variance of the rewards of each group. Many groups are put into bins: 2%, and a fortieth."""
-    sql = f"""
-        WITH g AS (SELECT min(task_id) AS task_id, avg((verdict = 'passed')::INTEGER) AS rate,
-                          coalesce(var_pop({MOMENT}), 0) AS variance
-                   FROM inside WHERE reward IS NOT NULL GROUP BY coalesce("group", task_id) HAVING count(*) >= 2),
+    sql = """
+        WITH g AS (SELECT * FROM groups SEMI JOIN inside USING (group_id)),
              s AS (SELECT count(*) <= $drawn AS few, greatest(max(variance), 1e-9) / 40 AS height FROM g)
         SELECT CASE WHEN few OR rate IN (0, 1) THEN rate
                     ELSE greatest(least(round(rate * 50) / 50, 0.99), 0.01) END AS x,
                CASE WHEN few OR variance = 0 THEN round(variance, 9)
                     ELSE (floor(variance / height) + 0.5) * height END AS y,
-               count(*), min(task_id)
-        FROM g, s GROUP BY x, y ORDER BY x, y"""  # noqa: S608
+               count(*), min(task_id), any_value(model), any_value(step)
+        FROM g, s GROUP BY x, y ORDER BY x, y"""
     return [Spread(*row) for row in rows(run, filter_, sql, drawn=TASKS_DRAWN)]
 
 

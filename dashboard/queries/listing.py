@@ -94,11 +94,11 @@ def samples(run: OpenRun, task_id: str, limit: int = ROLLOUTS_PER_PAGE) -> Ranki
 
 @cached
 def case_grid(run: OpenRun, filter_: Filter, task_id: str) -> Ranking[CaseRow]:
-    """A task's rollouts with the verdicts of their test cases."""
+    """A task's rollouts with the verdicts of their test cases; those that the filter lets through come first."""
     condition, params = where(filter_)
     sql = f"""
         WITH r AS (SELECT sample_id, verdict, model, verified, coalesce(({condition}), false) AS inside,
-                          row_number() OVER (ORDER BY {FILE_ORDER}) AS place, count(*) OVER () AS total
+                          row_number() OVER (ORDER BY inside DESC, {FILE_ORDER}) AS place, count(*) OVER () AS total
                    FROM rollouts WHERE task_id = $task ORDER BY place LIMIT {SAMPLES_SHOWN}),
              c AS (SELECT sample_id, string_agg({LETTER}, '' ORDER BY test_index) AS letters
                    FROM stored_cases WHERE {IN_PARTS} AND task_id = $task GROUP BY sample_id)

@@ -6,8 +6,8 @@ import itertools
 from typing import NamedTuple
 
 from dashboard.queries.expressions import REASON
-from dashboard.queries.query import GIVEN, RECORDED, Ranking, cached, clauses
-from dashboard.state import UNVERIFIED, VERIFIED, Filter
+from dashboard.queries.query import GIVEN, RECORDED, SIGNAL, Ranking, cached, clauses
+from dashboard.state import NO_SIGNAL, UNVERIFIED, VERIFIED, Filter
 from dashboard.workspace import OpenRun, Params
 from evaluator.report.verdict_colours import FAILED
 
@@ -39,6 +39,8 @@ _GIVEN, _RECORDED = (
     "CASE " + " ".join(f"WHEN {condition} THEN '{word}'" for word, condition in words.items()) + " END"
     for words in (GIVEN, RECORDED)
 )
+_SIGNAL = f"""WHEN {SIGNAL["all_fail"]} THEN ['{NO_SIGNAL}', 'all_fail']
+    WHEN {SIGNAL["all_pass"]} THEN ['{NO_SIGNAL}', 'all_pass'] WHEN flat THEN ['{NO_SIGNAL}'] ELSE ['yes']"""
 _VALUES = {
     "verdicts": "SELECT verdict AS name FROM {source} WHERE {condition}",
     "model": "SELECT model FROM {source} WHERE {condition}",
@@ -49,6 +51,8 @@ _VALUES = {
     "verified": f"""SELECT CASE WHEN verified THEN '{VERIFIED}' ELSE '{UNVERIFIED}' END
         FROM {{source}} WHERE {{condition}}
         UNION ALL SELECT '{UNVERIFIED}: ' || {REASON} FROM {{source}} WHERE NOT verified AND {{condition}}""",  # noqa: S608
+    "signal": f"""SELECT unnest(CASE {_SIGNAL} END)
+        FROM {{source}} JOIN (SELECT group_id, flat, ended FROM groups) USING (group_id) WHERE {{condition}}""",  # noqa: S608
     "given": f"SELECT {_GIVEN} FROM {{source}} WHERE given_reward IS NOT NULL AND {{condition}}",  # noqa: S608
     "recorded": f"""SELECT {_RECORDED} FROM {{source}} WHERE recorded_verdict IS NOT NULL AND {{condition}}
         UNION ALL SELECT recorded_verdict FROM {{source}} WHERE {{condition}}""",  # noqa: S608

@@ -34,6 +34,7 @@ _VERDICTS = ", ".join(f"'{v.value}'" for v in Verdict)
 _TAGS = """(SELECT string_agg(DISTINCT tag, ', ' ORDER BY tag)
     FROM (SELECT task_id AS task, sample_id AS sample, tag FROM tags) WHERE task = task_id AND sample = sample_id)"""
 _TESTS = "CASE WHEN tests_total > 0 THEN tests_passed || '/' || tests_total END"
+_MESSAGE = "left(CASE WHEN error_message = '' THEN err ELSE error_message END, 200)"
 _UNVERIFIED = f"CASE WHEN NOT verified THEN left({REASON}, 200) END"
 
 COLUMNS: Final[dict[str, Column]] = {
@@ -54,7 +55,7 @@ COLUMNS: Final[dict[str, Column]] = {
     "recorded_by": Column("recorded by", "left(recorded_by, 200)"),
     "tests": Column("tests", _TESTS, "number", "test cases passed", "pass_rate"),
     "error_type": Column("error", "error_type"),
-    "error_message": Column("message", "left(error_message, 200)", "wide"),
+    "error_message": Column("message", _MESSAGE, "wide"),
     "error_line": Column("line", "error_line", "number"),
     "first_failing_test": Column("first failing", "first_failing_test", "number", "the first failing test case"),
     "flags": Column("flags", "array_to_string(flags, ', ')", sort="len(flags)"),

@@ -87,6 +87,9 @@ GIVEN = {
     "lower": "given_reward < reward - 1e-9",
 }
 RECORDED = {AGREE: f"{BOTH} AND {SAME_END}", DIFFER: f"{BOTH} AND NOT ({SAME_END})"}
+SIGNAL = {
+    "yes": "NOT flat", "no": "flat", "all_fail": "flat AND ended = 'fail'", "all_pass": "flat AND ended = 'pass'",
+}  # fmt: skip
 _EQUAL = {
     "model": "model = $model",
     "err": "err = $err",
@@ -124,6 +127,8 @@ def _clause(filter_: Filter, name: str) -> Clause:
         return Clause(name, f"NOT verified AND {REASON} = $unverified_reason", {"unverified_reason": reason})
     if name == "given":
         return Clause(name, GIVEN[value], {})
+    if name == "signal":
+        return Clause(name, f"group_id IN (SELECT group_id FROM groups WHERE {SIGNAL[value]})", {})  # noqa: S608
     if name == "recorded" and value in RECORDED:
         return Clause(name, RECORDED[value], {})
     return Clause(name, (_EQUAL | _BOUNDS)[name], {name: value})

@@ -13,6 +13,7 @@ from dashboard.queries.query import cached, of_sample
 from dashboard.workspace import OpenRun, Params
 from evaluator.extraction import extract
 from evaluator.model import Task, TestCase
+from evaluator.runs.expressions import LOADING
 from evaluator.runs.schema import column_names
 from evaluator.runs.ungraded import PLACE, IndexedFile, Sample
 
@@ -61,6 +62,15 @@ class RolloutRecord(msgspec.Struct, frozen=True):
     """Its place among the task's samples, from 1."""
     samples: int
     """How many samples the task has."""
+    err: str | None
+    """The name of its error cluster."""
+
+    @property
+    def loading(self) -> str:
+        """How its code failed while it was loaded: `failed while loading: its own assert, line 43`; else ""."""
+        if not (self.err or "").startswith(LOADING):
+            return ""
+        return f"{self.err}, line {self.error_line}" if self.error_line else str(self.err)
 
 
 class CaseRecord(msgspec.Struct, frozen=True):
@@ -106,7 +116,8 @@ Record = TypeVar("Record", RolloutRecord, CaseRecord, TaskRecord)
 def rollout(run: OpenRun, task_id: str, sample_id: str) -> RolloutRecord | None:
     """The rollout with these ids."""
     sql = f"""
-        WITH s AS (SELECT "row" AS at, row_number() OVER (ORDER BY {FILE_ORDER}) AS number, count(*) OVER () AS samples
+        WITH s AS (SELECT "row" AS at, err, row_number() OVER (ORDER BY {FILE_ORDER}) AS number,
+                          count(*) OVER () AS samples
                    FROM rollouts WHERE task_id = $task)
         SELECT {_columns(RolloutRecord)} FROM stored_rollouts r JOIN s ON r."row" = s.at
         WHERE {IN_PARTS} AND task_id = $task AND sample_id = $sample ORDER BY "row" LIMIT 1"""  # noqa: S608

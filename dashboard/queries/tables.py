@@ -1,8 +1,8 @@
 """The tables that the queries read: the run's small columns, and its files for the long texts.
 
-`rollouts`, `parts` (of rewards) and `tasks` are what most queries need; `tags` is from the notes, `found` from
-searches. `stored_rollouts` and `stored_cases` have every column, but read the run's files: use them for one screen of
-rows, with `IN_PARTS` or a row's `part_file`, never to count.
+`rollouts`, their `groups`, `parts` (of rewards) and `tasks` are what most queries need; `tags` is from the notes,
+`found` from searches. `stored_rollouts` and `stored_cases` have every column, but read the run's files: use them for
+one screen of rows, with `IN_PARTS` or a row's `part_file`, never to count.
 
 `rollouts` and `parts` are made from some of a run's files at a time, so that memory stays bounded. They are in memory,
 or for a large run in a database file that the next server opens at once. The file is in the user's cache directory, and
@@ -24,9 +24,9 @@ from typing import Final, NamedTuple
 
 import duckdb
 
-from dashboard.queries.expressions import TEXT
+from dashboard.queries.expressions import MOMENT, TEXT
 from evaluator import __version__
-from evaluator.runs.expressions import CLUSTER, KINDS, load_kinds
+from evaluator.runs.expressions import CLUSTER, GROUP, KINDS, load_kinds
 from evaluator.runs.files import part_path
 from evaluator.runs.notes import Notes
 from evaluator.runs.reading import Run
@@ -50,7 +50,7 @@ _SHORT = ", ".join(f'"{name}"' for name in column_names("rollouts") if name not 
 _GROUP = 1_000
 """Parts that are read at once: a million rollouts at most."""
 _ROLLOUTS = f"""
-    SELECT {_SHORT}, {CLUSTER} AS err, {{length}} AS length, {TEXT} AS searched, part_file
+    SELECT {_SHORT}, {CLUSTER} AS err, {{length}} AS length, {TEXT} AS searched, {GROUP} AS group_id, part_file
     FROM part_rollouts LEFT JOIN {KINDS} USING ("row")"""  # noqa: S608
 _PARTS = """
     SELECT "row", part.name AS name, part.reward AS reward FROM (
@@ -59,6 +59,17 @@ _PARTS = """
 """A row for each part of a reward."""
 ROWS: Final = {"rollouts": _ROLLOUTS, "parts": _PARTS}
 """The tables that are made from the run's files, and their rows; `{length}` is `Run.length_sql`."""
+
+
+_GROUPS: Final = f"""
+    CREATE TABLE groups AS
+    SELECT group_id, any_value(task_id) AS task_id, any_value(model) AS model, any_value(step) AS step,
+           any_value("group") AS "group", min("row") AS first, min(reward) = max(reward) AS flat,
+           CASE WHEN bool_and(verdict = 'passed') THEN 'pass' WHEN NOT bool_or(verdict = 'passed') THEN 'fail'
+                ELSE 'mixed' END AS ended,
+           avg((verdict = 'passed')::INTEGER) AS rate, coalesce(var_pop({MOMENT}), 0) AS variance
+    FROM rollouts WHERE reward IS NOT NULL GROUP BY group_id HAVING count(*) >= 2"""  # noqa: S608
+"""The groups with at least two rewards. If all are equal, the group is `flat`: it gives no gradient."""
 
 
 class PartStamp(NamedTuple):
@@ -79,6 +90,7 @@ def connected(run: Run) -> duckdb.DuckDBPyConnection:
     _prepare(connection)
     ordinals = [stamp.ordinal for stamp in stamps]
     _add(connection, run, ordinals, ordinals)
+    connection.execute(_GROUPS)
     return connection
 
 
@@ -92,6 +104,7 @@ def _opened(run: Run, file: Path) -> duckdb.DuckDBPyConnection:
     _prepare(connection)
     for name in ROWS:
         connection.execute(f"CREATE VIEW {name} AS FROM {_SCHEMA}.{name}")
+    connection.execute(_GROUPS)
     return connection
 
 

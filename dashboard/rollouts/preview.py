@@ -7,7 +7,7 @@ import streamlit as st
 from dashboard import facts, state, theme
 from dashboard.components import scroll
 from dashboard.facts import counted
-from dashboard.queries import answers, records
+from dashboard.queries import answers, records, task_names
 from dashboard.queries.answers import Answer
 from dashboard.queries.records import CaseRecord, RolloutRecord, decoded
 from dashboard.state import View
@@ -35,7 +35,7 @@ def show(run: OpenRun, task_id: str, sample_id: str, test: int | None, target: V
     if run.recorded:
         record = records.with_code_of(run, record, task)
     verdict = case.verdict if case else record.verdict
-    st.html(tables_view.preview(verdict, _title(record, case), _facts(record, recorded=run.recorded)))
+    st.html(tables_view.preview(verdict, _title(run, record, case), _facts(record, recorded=run.recorded)))
     _buttons(target.but(test=test), why=not run.recorded)
     if case is not None and case.verdict == Verdict.WRONG_ANSWER:
         _sides(case, mode)
@@ -70,11 +70,11 @@ def _answer(answer: Answer) -> str:
     return text if len(text) <= _ANSWER else f"{text[: _ANSWER - 1]}…"
 
 
-def _title(record: RolloutRecord, case: CaseRecord | None) -> str:
+def _title(run: OpenRun, record: RolloutRecord, case: CaseRecord | None) -> str:
     places = f" (0 to {record.tests_total - 1})" if record.tests_total > 1 else ""
     test = f"test {case.test_index}{places}" if case and record.tests_total else ""
     verdict = case.verdict if case else record.verdict
-    return " · ".join(part for part in (verdict, record.task_id, test) if part)
+    return " · ".join(part for part in (verdict, task_names.name(run, record.task_id), test) if part)
 
 
 def _facts(record: RolloutRecord, *, recorded: bool) -> list[str]:
@@ -123,6 +123,7 @@ def _failure(run: OpenRun, record: RolloutRecord, case: CaseRecord | None) -> No
     is_first = case is not None and case.test_index == record.first_failing_test
     result = record if case is None or (is_first and not (case.error_type or case.error_message)) else case
     message = f"{result.error_type}: {result.error_message or ''}" if result.error_type else result.error_message or ""
+    message = record.loading or message
     trace = decoded(case.traceback, Traceback) if case else None
     line = result.error_line or (trace.line if trace else None)
     if message and not line and result.verdict != Verdict.WRONG_ANSWER:  # whose difference stands above

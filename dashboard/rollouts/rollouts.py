@@ -10,7 +10,7 @@ from dashboard import controls, facts, state, widgets
 from dashboard.components import grid as cells
 from dashboard.components import links
 from dashboard.controls import Screen
-from dashboard.queries import aggregates, dataset, listing, records
+from dashboard.queries import aggregates, dataset, listing, records, task_names
 from dashboard.queries.listing import TASKS_PER_PAGE, CaseRow, GridRow
 from dashboard.queries.orders import GRID_SORTS, SORTS, is_order
 from dashboard.rollouts import preview
@@ -31,7 +31,7 @@ def head(screen: Screen, tools: Mapping[str, Callable[[Screen], None]]) -> str:
         if view.task:
             shape = "task"
             state.link("rollouts", view.but(task="", test=None, at="", sort="", page=1), "All tasks")
-            facts.note(view.task, strong=True)
+            facts.note(task_names.name(screen.run, view.task), strong=True)
             state.link("tasks", view.place().but(task=view.task), "Its prompt and test cases")
         else:
             shape = widgets.choice("Shape", SHAPES, view, key="w_shape", default="grid")
@@ -51,9 +51,14 @@ def head(screen: Screen, tools: Mapping[str, Callable[[Screen], None]]) -> str:
 
 def _column_picker(screen: Screen) -> None:
     several = listing.several(screen.run)
-    known = {word: label for word, label in cells.COLS.items() if word == "" or word in several}
+    known = {word: label for word, label in cells.COLS.items() if word == "sample" or word in several}
     if len(known) > 1:
-        widgets.choice("Columns", known, screen.view, key="w_cols", field="cols")
+        widgets.choice("Columns", known, screen.view, key="w_cols", field="cols", default=_default_columns(screen.run))
+
+
+def _default_columns(run: OpenRun) -> str:
+    """By step where one model was trained."""
+    return "step" if listing.several(run) == ["step"] else "sample"
 
 
 def _zoom(view: View) -> None:
@@ -81,7 +86,7 @@ def _task_grid(run: OpenRun, page: int, *, is_paged: bool) -> None:
     preview.follow()
     view = state.read().but(run=run.name)
     rows = listing.grid(run, view.filter, view.sort, page)
-    columns = cells.arranged(rows, view.cols)
+    columns = cells.arranged(rows, view.cols if view.cols in cells.COLS else _default_columns(run))
     selected = _selected_sample(rows, columns.samples, view.at)
     known = {row.task_id: (row, places) for row, places in zip(rows, columns.samples, strict=True)}
 
@@ -105,7 +110,8 @@ def _task_grid(run: OpenRun, page: int, *, is_paged: bool) -> None:
         look = cells.Look(
             cells.nearest_zoom(view.zoom), selected, bool(view.at), _height(184 + 42 * is_paged), run.recorded
         )
-        cells.tasks_by_samples(rows, columns, look, on_select=on_select, on_open=on_open)
+        names = task_names.names(run, [row.task_id for row in rows])
+        cells.tasks_by_samples(rows, names, columns, look, on_select=on_select, on_open=on_open)
     with right:
         if selected and (sample := sample_at(task := rows[selected[0]].task_id, selected[1])):
             at = f"{task}|{sample}"

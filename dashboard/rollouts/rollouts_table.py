@@ -13,7 +13,7 @@ from dashboard.components.rollout_table import Cell, Counts, Header, Match, Row,
 from dashboard.controls import Screen
 from dashboard.facts import number, short_sample
 from dashboard.filters import search_progress
-from dashboard.queries import listing, search
+from dashboard.queries import listing, search, task_names
 from dashboard.queries.listing import ROLLOUTS_PER_PAGE, Group
 from dashboard.queries.orders import COLUMNS, GROUPS
 from dashboard.rollouts.rollouts import completion
@@ -22,8 +22,8 @@ from evaluator.model import Verdict as VerdictWord
 
 _HEIGHT = "max(300px, calc(100vh - 190px))"
 _USUAL = (
-    "verdict", "task_id", "model", "sample_id", "reward", "recorded_verdict", "recorded_word", "tests", "error_type",
-    "error_message", "flags", "wall_s", "memory_mb", "unverified_reason",
+    "verdict", "task_id", "model", "step", "sample_id", "reward", "recorded_verdict", "recorded_word", "tests",
+    "error_type", "error_message", "flags", "wall_s", "memory_mb", "unverified_reason",
 )  # fmt: skip
 _ALWAYS = {"verdict", "task_id", "sample_id", "reward", "tests"}
 """The other usual columns are left out where no rollout of the page has a value."""
@@ -91,9 +91,12 @@ def _rollouts(screen: Screen) -> None:
         for place, name in enumerate(names, 2)
         if view.fields or name in _ALWAYS or any(row[place] not in (None, "") for row in found)
     }
+    known = task_names.names(run, sorted({row[0] for row in found}))
     rows = [
         [
-            short_sample(row[0], row[1], row[shown["model"]] if "model" in shown else None)
+            known.get(row[0], row[0])
+            if name == "task_id"
+            else short_sample(row[0], row[1], row[shown["model"]] if "model" in shown else None)
             if name == "sample_id"
             else _cell(name, row[place], recorded=run.recorded)
             for name, place in shown.items()

@@ -17,7 +17,7 @@ from dashboard.components import lists
 from dashboard.components.lists import Column
 from dashboard.controls import Screen
 from dashboard.facts import counted
-from dashboard.queries import dataset, records
+from dashboard.queries import dataset, records, task_names
 from dashboard.queries.dataset import SORTS, RandomSample, Reason, TaskLine
 from dashboard.queries.listing import TASKS_PER_PAGE
 from dashboard.queries.records import TaskRecord
@@ -131,10 +131,10 @@ def show(screen: Screen) -> TaskRecord:
     def picked(row: int) -> None:
         state.write(state.read().but(task=known[row], test=None))
 
-    judged = judgement.words(run)
+    judged, names = judgement.words(run), task_names.names(run, known)
     lists.row_list(
-        _columns(known),
-        [_row(line, judged.get(line.task_id, "")) for line in lines],
+        _columns([names.get(task, task) for task in known]),
+        [_row(line, names.get(line.task_id, line.task_id), judged.get(line.task_id, "")) for line in lines],
         key="task_list",
         label="tasks",
         height=_height(sampled=dataset.random_sample(view.sort) is not None, paged=count > TASKS_PER_PAGE),
@@ -174,8 +174,8 @@ def _why_none(view: View) -> str:
     return f"{said}, and {view.filter.q!r} in its id." if view.filter.q else f"{said}."
 
 
-def _columns(task_ids: list[str]) -> tuple[Column, ...]:
-    width = min(150.0, 14 + _CHARACTER * max(map(len, task_ids), default=0))
+def _columns(names: list[str]) -> tuple[Column, ...]:
+    width = min(150.0, 14 + _CHARACTER * max(map(len, names), default=0))
     return (
         Column("", "mark", "16px", "! marks a suspect"),
         Column("task", "wrap", f"{width:.0f}px"),
@@ -220,10 +220,10 @@ def _number(sample: RandomSample, name: str, label: str, least: int) -> None:
                  max_value=999_999, step=1)  # fmt: skip
 
 
-def _row(line: TaskLine, judged: str) -> tuple[str, str, str, str]:
+def _row(line: TaskLine, name: str, judged: str) -> tuple[str, str, str, str]:
     why = "; ".join(reason_text(reason, line.tests) for reason in line.reasons)
     said = " · ".join(part for part in (judged, why) if part)
-    return "!" if line.reasons else "", line.task_id, f"{line.passed:,}/{line.graded:,}", said
+    return "!" if line.reasons else "", name, f"{line.passed:,}/{line.graded:,}", said
 
 
 def _part(screen: Screen) -> str:

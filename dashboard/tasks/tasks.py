@@ -12,7 +12,7 @@ from dashboard.components import answer_list, lists
 from dashboard.components.lists import Column
 from dashboard.controls import Screen
 from dashboard.facts import counted
-from dashboard.queries import answers, dataset, records
+from dashboard.queries import answers, dataset, records, task_names
 from dashboard.queries.answers import Short
 from dashboard.queries.dataset import CaseCount, Suspect
 from dashboard.queries.records import TaskRecord
@@ -47,7 +47,7 @@ def head(screen: Screen, record: TaskRecord, cases: list[TestCase]) -> None:
         found.append(("entry point", record.entry_point))
     left, right = st.columns([3, 1], vertical_alignment="top")
     with left:
-        facts.line(found, title=record.task_id)
+        facts.line(found, title=task_names.name(screen.run, record.task_id))
     with right, st.container(horizontal=True, horizontal_alignment="right"):
         state.link(
             "rollouts",

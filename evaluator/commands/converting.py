@@ -250,9 +250,9 @@ def _write_nemo_gym(request: Request, tasks: list[Task], rollouts: Iterator[Grad
 def _from_file(request: Request) -> tuple[list[Task], Iterator[Graded]]:
     """Rollouts with the tasks of their dataset, which native rollouts do not need."""
     dataset, files, fields = Dataset(()), request.files(), request.fields
-    path = request.dataset or (found_dataset(files[0]) if len(files) == 1 else None)
-    if path is not None:
-        dataset = request._replace(dataset=path).tasks()
+    found = resolve(request.dataset) if request.dataset else found_dataset(files)
+    if found is not None:
+        dataset = load_dataset(found, None, on_problem=FirstProblems(_ALL_LISTED))
     elif request.target == "nemo_gym":
         raise CommandError(f"{request.source}: holds rollouts: name their task file with --dataset")
     elif request.target in WRITERS:

@@ -13,15 +13,15 @@ from typing import Final
 
 from evaluator import syntax
 from evaluator.commands.output import CommandError
-from evaluator.formats import FileLike, FormatError, Role, Source
+from evaluator.formats import FormatError, Role, Source
 from evaluator.formats.nemo_gym_files import (
     failures_path,
     materialized_inputs_path,
     read_failures,
     roles_of,
-    tasks_file,
+    tasks_files,
 )
-from evaluator.formats.reading.sources import source_of
+from evaluator.formats.reading.sources import source_names
 from evaluator.graders import get_grader, needs_tasks
 from evaluator.graders.spec import anchored
 from evaluator.model import JsonValue
@@ -38,23 +38,23 @@ def dataset_for(rollouts: list[Source], format_name: str | None, grader: str | N
     if grader is None and run is not None and is_run(run):
         grader = read_manifest(run).options.grader
     path = rollouts[0].path
-    found = found_dataset(rollouts[0], format_name) if len(rollouts) == 1 else None
+    found = found_dataset(rollouts, format_name)
     if found is None and needs_tasks(grader_text(grader)):
         missing = "Missing option '--dataset'"
         if len(rollouts) == 1 and Role.ROLLOUTS in roles_of(path, format_name):
             missing += f": the rollouts have no tests, and there is no {materialized_inputs_path(path)}"
         raise CommandError(f"{missing} (see rollscope grade --help)")
-    return None if found == path else found
+    return None if found is None or found == rollouts else found[0].path
 
 
-def found_dataset(rollouts: FileLike, format_name: str | None = None) -> Path | None:
-    """The tasks of such rollouts, if they are found."""
-    path = source_of(rollouts).path
-    found = tasks_file(path, format_name)
-    if found == path:
-        print(f"tasks from {rollouts} itself: its rows have the tests", file=sys.stderr)
+def found_dataset(rollouts: list[Source], format_name: str | None = None) -> list[Source] | None:
+    """The files with the tasks of such rollouts, if they are found."""
+    found = tasks_files(rollouts, format_name)
+    if found == rollouts:
+        names = ", ".join(source_names(rollouts))
+        print(f"tasks from {names} itself: its rows have the tests", file=sys.stderr)
     elif found is not None:
-        print(f"tasks from {found}, found next to the rollouts", file=sys.stderr)
+        print(f"tasks from {found[0]}, found next to the rollouts", file=sys.stderr)
     return found
 
 

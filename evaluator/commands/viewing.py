@@ -80,11 +80,10 @@ def view(
     for file in files:
         if not file.path.exists():
             raise CommandError(f"{file}: no such file or directory: give a run or rollouts")
-    if len(files) == 1 and dataset is None:
-        dataset = found_dataset(files[0], format_name)
     for file in files if len(files) == len(found) else ():
         tell_failures(file.path, format_name)
     rollouts, names = _local(found)
+    own = {} if dataset else {word: found_dataset(resolve(word), format_name) for word in rollouts}
     opened = {
         "runs": [str(Path(run).resolve()) for run in runs] if words else [str(example_run().resolve())],
         "folders": [str(Path(folder).resolve()) for folder in folders],
@@ -93,6 +92,7 @@ def view(
         "format": format_name,
         "field_map": fields,
         "dataset": str(dataset.resolve()) if dataset else None,
+        "datasets": {word: found[0].typed or str(found[0].path.resolve()) for word, found in own.items() if found},
         "dataset_format": dataset_format,
         "dataset_map": dataset_fields,
         "allow_rerun": allow_rerun,

@@ -8,6 +8,7 @@ not have are next to them under the names of the native format. Beside `out.json
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -18,7 +19,7 @@ from evaluator.formats.reading.containers import open_container, read_rows
 from evaluator.formats.reading.loader import sniff
 from evaluator.formats.reading.problems import FormatError
 from evaluator.formats.reading.registry import Role, Row
-from evaluator.formats.reading.sources import SIDECARS
+from evaluator.formats.reading.sources import SIDECARS, Source, resolve
 from evaluator.formats.writers import JsonRow, task_fields
 from evaluator.model import Grade, Rollout, Task, Verdict
 
@@ -41,6 +42,15 @@ def tasks_file(rollouts: Path, format_name: str | None = None) -> Path | None:
     if beside.is_file():
         return beside
     return rollouts if Role.TASKS in roles else None
+
+
+def tasks_files(rollouts: Sequence[Source], format_name: str | None = None) -> list[Source] | None:
+    """The files with the tasks of rollouts, if there are any: the same where the rows of each have the tests."""
+    found = tasks_file(rollouts[0].path, format_name)
+    if found is None or (len(rollouts) == 1 and found != rollouts[0].path):
+        return None if found is None else resolve(found)
+    own = all(tasks_file(each.path, format_name) == each.path for each in rollouts)
+    return list(rollouts) if own else None
 
 
 def _readings(path: Path, format_name: str | None) -> set[tuple[str, Role]]:

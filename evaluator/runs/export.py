@@ -32,7 +32,7 @@ with needs("runs", "a run needs pyarrow and duckdb"):
 Per = Literal["rollout", "case"]
 
 ROLLOUT_DEFAULTS: Final = (
-    "task_id", "sample_id", "sample_index", "group", "model", "reward", "verdict", "verified",
+    "task_id", "sample_id", "sample_index", "group", "model", "step", "reward", "verdict", "verified",
     "unverified_reason", "tests_passed", "tests_total", "pass_rate", "error_type", "error_message", "error_line",
     "first_failing_test", "wall_s", "cpu_s", "memory_mb", "flags", "checker", "grader", "dataset_hash",
     "evaluator_version", "code",

@@ -20,6 +20,8 @@ GRADED: Final = "(verdict NOT IN ('unknown', 'sandbox_error') OR (verdict = 'unk
 NO_MODEL: Final = "no model named"
 MODEL: Final = f"coalesce(model, '{NO_MODEL}')"
 """A rollout's model."""
+GROUP: Final = 'hash(task_id, model, step, "group")'
+"""A rollout's group: the rollouts of one prompt by one model at one step, of which the file may name several."""
 
 
 def pass_at_1(connection: duckdb.DuckDBPyConnection, rollouts: str, model: str | None = None) -> Interval:
@@ -36,11 +38,18 @@ def pass_at_1(connection: duckdb.DuckDBPyConnection, rollouts: str, model: str |
 # after a letter opens no quotation: "can't".
 _FIRST_LINE: Final = r"""left(regexp_replace(regexp_replace(regexp_replace(split_part(error_message, chr(10), 1),
     '0x[0-9a-fA-F]+', '0x…', 'g'), '(^|\W)(''[^'']*''|"[^"]*")', '\1''…''', 'g'), '-?\d+(\.\d+)?', 'N', 'g'), 100)"""
+LOADING: Final = "failed while loading: "
+"""How the cluster of code begins that parses, and raises before anything of it is called."""
+_WHERE: Final = f"""CASE WHEN verdict = 'compile_error' AND NOT starts_with(coalesce(error_message, ''), 'the code ')
+    AND error_type NOT IN ('SyntaxError', 'IndentationError', 'TabError') THEN '{LOADING}' ELSE '' END"""
 CLUSTER: Final = f"""CASE WHEN verdict = 'passed' THEN NULL
     WHEN verdict = 'wrong_answer' THEN concat_ws(': ', verdict, difference_kind)
     WHEN verdict IN ('time_limit', 'memory_limit', 'output_limit', 'not_run') THEN verdict
     WHEN error_type IS NULL AND coalesce(error_message, '') = '' THEN verdict
-    ELSE coalesce(error_type, verdict) || CASE WHEN coalesce(error_message, '') = '' THEN ''
+    WHEN verdict = 'compile_error' AND error_type = 'AssertionError' THEN '{LOADING}its own assert'
+    WHEN verdict = 'compile_error' AND starts_with(error_message, 'No module named ')
+        THEN '{LOADING}package ' || split_part(error_message, chr(39), 2) || ' is missing'
+    ELSE {_WHERE} || coalesce(error_type, verdict) || CASE WHEN coalesce(error_message, '') = '' THEN ''
          ELSE ': ' || {_FIRST_LINE} END END"""
 """The name of the error cluster of a rollout, from its columns and its `difference_kind`."""
 KIND_COLUMN: Final = "error_kind"

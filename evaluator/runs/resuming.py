@@ -34,7 +34,7 @@ def resume_command(run: Path, manifest: Manifest) -> str:
     rollouts = [manifest.rollouts or "ROLLOUTS", *manifest.more_rollouts]
     words += [_from_anywhere(run, manifest, name) for name in rollouts]
     given = {
-        "dataset": input_path(run, manifest, manifest.dataset) if manifest.dataset else "DATASET",
+        "dataset": dataset_path(run, manifest) if manifest.dataset else "DATASET",
         "workers": manifest.workers,
         "engine": None if manifest.engine == "local" else manifest.engine,
         "address": manifest.address,
@@ -80,6 +80,12 @@ def input_path(run: Path, manifest: Manifest, name: str) -> Path:
     if manifest.folder is not None:
         return (run.resolve() / manifest.folder).resolve() / name
     return Path.cwd() / name if Path(name).exists() else Path(name)
+
+
+def dataset_path(run: Path, manifest: Manifest) -> Path | None:
+    """The path of the dataset; None where the rollouts' rows have the tests: they may be several files."""
+    own = manifest.dataset == manifest.rollouts
+    return None if own else input_path(run, manifest, manifest.dataset)
 
 
 def _from_anywhere(run: Path, manifest: Manifest, name: str) -> str:

@@ -21,6 +21,7 @@ import msgspec
 from evaluator.extraction import Extraction, extract
 from evaluator.formats.reading.loader import load_tasks
 from evaluator.formats.reading.problems import FormatError
+from evaluator.formats.reading.sources import resolve
 from evaluator.model import Mode, Rollout, Task, TestCase
 from evaluator.recorded import UNVERIFIED
 from evaluator.runs.files import TASKS, RunError, forget_unused, part_path
@@ -49,7 +50,7 @@ CasesOf = Callable[[Task], Sequence[TestCase]]
 
 
 class Dataset(msgspec.Struct, frozen=True):
-    """A file of tasks and how to read it."""
+    """A file of tasks, or a folder or a pattern, and how to read it."""
 
     path: str
     """Absolute."""
@@ -67,8 +68,8 @@ def tasks_file(dataset: Dataset, cases_of: CasesOf) -> Path:
     Raises `FormatError` or `RunError`.
     """
     try:
-        now = Path(dataset.path).stat()
-        decides = (_VERSION, dataset, now.st_size, now.st_mtime_ns, now.st_ino)
+        now = [each.path.stat() for each in resolve(dataset.path)]
+        decides = (_VERSION, dataset, [(each.st_size, each.st_mtime_ns, each.st_ino) for each in now])
         folder = cache_folder("tasks") / hashlib.sha256(msgspec.json.encode(decides)).hexdigest()[:20]
         if not (folder / TASKS).exists():
             folder.mkdir(parents=True, exist_ok=True)
@@ -85,7 +86,7 @@ def _write_tasks(dataset: Dataset, cases_of: CasesOf, to: Path) -> None:
     file, task = TaskFile(to), None
     try:
         for task in load_tasks(
-            dataset.path,
+            resolve(dataset.path),
             dataset.format,
             field_map=dataset.field_map,
             on_problem=lambda _: None,  # grading reports them

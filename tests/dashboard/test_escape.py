@@ -26,7 +26,7 @@ from tests.dashboard.test_pages import PAGES, mostly_slow, visit
 
 _INTERVAL = Interval(0.5, 0.25, 0.75, 4, "bootstrap over tasks")
 VALUES = [(1.0, text, 2) for text in TEXTS]
-SPREADS = [Spread(0.5, 0.25, 1, text) for text in TEXTS]
+SPREADS = [Spread(0.5, 0.25, 1, text, text, 1) for text in TEXTS]
 MEANS = [Means(text, step, step, 2, 2, 0.5, 0.1, 2, 0.4, 0.1) for step, text in enumerate(TEXTS)]
 BUILDERS = {
     "by_model": lambda: charts.by_model(VALUES, 0, TEXTS, dict.fromkeys(TEXTS, _INTERVAL), height=200),

@@ -322,15 +322,19 @@ def test_the_sidebar_and_the_page_count_the_same_rollouts() -> None:
 
 def test_a_pace_is_of_the_last_seconds() -> None:
     pace = Pace()
-    assert pace.rate(0, 0.0) is None
+    assert pace.rate(0.0) is None
     pace.note(0, 100.0)
-    assert pace.rate(5, 101.0) is None  # too little to say
+    assert pace.rate(101.0) is None  # too little to say
     for second in range(1, 31):
         pace.note(second, 100.0 + second)  # one a second
     for second in range(1, 31):
         pace.note(30 + 10 * second, 130.0 + second)  # ten a second
-    assert pace.rate(330, 160.0) == pytest.approx(10)
-    assert pace.rate(330, 176.0) == 0  # nothing came any more
+    assert pace.rate(160.0) == pytest.approx(10)
+    assert pace.average(160.0) == pytest.approx(5.5)
+    pace.note(330, 170.0)
+    assert pace.rate(170.0) == pytest.approx(10)  # the next part is not written yet
+    pace.note(330, 176.0)
+    assert pace.rate(176.0) == 0  # nothing came any more
 
 
 @pytest.mark.parametrize(
@@ -338,6 +342,7 @@ def test_a_pace_is_of_the_last_seconds() -> None:
     [
         (Progress(0, None, None), "graded 0, starting"),
         (Progress(312, 870, 41.0), "graded 312 of 870, 41 a second, about 14 s left"),
+        (Progress(500, 1000, 1.0, 10.0), "graded 500 of 1,000, 60 a minute, about 50 s left"),
         (Progress(312, None, 41.0), "graded 312, 41 a second"),
         (Progress(1, 200, 0.2), "graded 1 of 200, 12 a minute, about 17 min left"),
         (Progress(1, 2_000_000, 41.0), "graded 1 of 2,000,000, 41 a second, about 13.6 h left"),

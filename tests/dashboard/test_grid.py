@@ -29,19 +29,25 @@ ROWS = [
 
 def test_columns_under_their_models_leave_gaps_so_that_tasks_line_up() -> None:
     columns = grid.arranged(ROWS, "model")
-    assert columns.heads == [Head("x", 2), Head("y", 2), Head("no model", 1)]
+    assert columns.heads == [Head("x 50%", 2), Head("y 33%", 2), Head("no model 0%", 1)]
     assert columns.samples == [[0, 2, 1, None, 3], [None, None, 0, 1, None]]
 
 
 def test_steps_are_in_the_order_of_training() -> None:
     columns = grid.arranged(ROWS, "step")
-    assert columns.heads == [Head("step 3", 2), Head("step 20", 2), Head("step 100", 1), Head("no step", 1)]
+    assert columns.heads == [
+        Head("step 3 50%", 2),
+        Head("step 20 0%", 2),
+        Head("step 100 100%", 1),
+        Head("no step 0%", 1),
+    ]
     assert columns.samples == [[None, None, 1, 3, 0, 2], [0, 1, None, None, None, None]]
+    assert columns.changes == [(0.0, 1.0), None]  # what a task's pass rate was at its first step and at its last
 
 
 @pytest.mark.parametrize("cols", ["", "nonsense"])
 def test_without_groups_columns_are_the_samples_in_the_file_s_order(cols: str) -> None:
-    assert grid.arranged(ROWS, cols) == ([], [[0, 1, 2, 3], [0, 1]])
+    assert grid.arranged(ROWS, cols) == ([], [[0, 1, 2, 3], [0, 1]], ())
 
 
 @pytest.mark.parametrize(("asked", "width"), [(None, 20), (20, 20), (9, 8), (1, 6), (-5, 6), (10**9, 28)])

@@ -6,8 +6,8 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 
 from dashboard import workspace
-from dashboard.queries import aggregates, query
-from dashboard.state import Filter, parse
+from dashboard.queries import aggregates, options, query
+from dashboard.state import SIGNALS, Filter, parse
 from dashboard.workspace import Entry, OpenRun
 from evaluator.model import Verdict
 from tests.dashboard import rows
@@ -64,7 +64,7 @@ def test_every_number_opens_what_it_counts(run: OpenRun) -> None:
     pages = {name.split(",")[0]: leads_to(card["href"])[0] for name, card in cards(app).items() if card["href"]}
     assert pages == {
         "rollouts": "rollouts", "tasks": "tasks", "pass@1": "rollouts", "mean reward": "rewards",
-        "no signal": "overview", "unknown": "rollouts",
+        "no signal": "rollouts", "unknown": "rollouts",
     }  # fmt: skip
     bars = component(app, "verdict_bars")["rows"]
     assert [(bar["label"], bar["share"], bar["note"]) for bar in bars] == [
@@ -100,13 +100,26 @@ def test_rates_are_left_out_where_the_filter_selects_by_outcome() -> None:
 def test_groups_without_signal_are_listed_by_how_they_ended(written: Written) -> None:
     run = written([*rollouts(), *(row("part", f"part#{n}", reward=0.5, verdict=v) for n, v in enumerate(MIXED))])
     signal = aggregates.signal(run, Filter())
-    assert (signal.groups, signal.flat, signal.all_fail, signal.all_pass) == (4, 3, 1, 1)
+    assert (signal.groups, signal.flat, signal.all_fail, signal.all_pass) == (7, 5, 2, 2)
     app = visit("overview")
     kinds = component(app, "signal")["kinds"]
     assert [(kind["title"], [item["label"] for item in kind["items"]]) for kind in kinds] == [
-        ("all fail 1", ["hard"]), ("all pass 1", ["easy"]), ("equal rewards 1", ["part"]),
+        ("all fail 2", ["hard · small", "hard · large"]), ("all pass 2", ["easy · small", "easy · large"]),
+        ("equal rewards 1", ["part"]),
     ]  # fmt: skip
-    assert kinds[0]["items"][0]["href"] == "rollouts?run=run&task=hard"
+    assert kinds[0]["items"][0]["href"] == "rollouts?run=run&task=hard&model=small"
     card = cards(app)["no signal"]
-    assert (card["value"], card["href"]) == ("3 of 4", "./?run=run&view=signal")
-    assert component(visit("overview", view="signal"), "signal_whole")["whole"] is True
+    assert (card["value"], card["href"]) == ("5 of 7", "rollouts?run=run&signal=no")
+
+
+def test_a_group_has_the_rollouts_of_one_step_and_can_be_filtered(written: Written) -> None:
+    rewards = [(1, 0.0), (1, 0.0), (2, 0.0), (2, 1.0), (3, 1.0), (3, 1.0)]
+    run = written([row("t", f"t#{n}", reward=reward, step=step) for n, (step, reward) in enumerate(rewards)])
+    signal = aggregates.signal(run, Filter())
+    assert (signal.groups, signal.flat, signal.all_fail, signal.all_pass) == (3, 2, 1, 1)
+    found = {option.name: option.rollouts for option in options.options(run, Filter())["signal"].rows}
+    assert found == {"yes": 2, "no": 4, "all_fail": 2, "all_pass": 2}
+    assert found == {word: query.count(run, Filter(signal=word)) for word in SIGNALS}
+    assert query.rows_inside(run, Filter(signal="no")) == [0, 1, 4, 5]  # which the export has
+    items = component(visit("overview"), "signal")["kinds"][0]["items"]
+    assert items == [{"label": "t · step 1", "href": "rollouts?run=run&task=t&step_min=1&step_max=1"}]

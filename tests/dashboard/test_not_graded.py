@@ -42,6 +42,28 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
 
 
+def test_a_folder_of_dumps_shows_its_own_tests_and_calls_tasks_by_their_prompts(tmp_path: Path, show: Show) -> None:
+    folder = tmp_path / "dumps"
+    folder.mkdir()
+    tests = json.dumps({"inputs": ["1"], "outputs": ["2"], "fn_name": "f"})
+    for step, verb in ((1, "doubles"), (2, "halves")):
+        row = {
+            "input": f"user\nWrite a function that {verb} `x`.",
+            "output": "x",
+            "gts": tests,
+            "score": 0.0,
+            "step": step,
+        }
+        lines(folder / f"{step}.jsonl", [row])
+    show(rollouts=[folder], datasets={str(folder): str(folder)})
+    rows = component(visit("rollouts"), "task_grid")["rows"]
+    assert [row["label"] for row in rows] == ["doubles x.", "halves x."]
+    assert all(row["id"].startswith("prompt-") for row in rows)
+    shown = text(visit("tasks", task=rows[1]["id"]))
+    assert "halves x." in shown
+    assert "test cases</span> <b>1" in shown
+
+
 @pytest.fixture
 def files(tmp_path: Path, show: Show) -> list[str]:
     """A file with recorded grades, and one without; no dataset."""

@@ -6,15 +6,17 @@ from dashboard.queries import aggregates, dataset, distributions, listing, order
 from dashboard.queries.orders import COLUMNS
 from dashboard.state import Filter
 from dashboard.workspace import OpenRun
+from evaluator.model import Verdict
 from evaluator.runs.expressions import CLUSTER
 from tests.dashboard import check_run, sample_run
+from tests.dashboard.rows import Written, row
 from tests.dashboard.test_pages import mostly_slow
 
 GRADES = sample_run.grades()
 FAILED = Filter(verdicts=("failed",))
 FILTERS = [
     Filter(), FAILED, Filter(verdicts=("passed",)), Filter(model="small"), Filter(q="ADD#1"), Filter(q="attribute"),
-    Filter(r_min=1.0), Filter(r_max=0.0), Filter(given="same"), Filter(find="total.plus"),
+    Filter(r_min=1.0), Filter(r_max=0.0), Filter(given="same"), Filter(signal="no"), Filter(find="total.plus"),
     Filter(find="/total\\.\\w+\\(/"), Filter(len_min=10, wall_max=0.05),
     Filter(err="AttributeError: '…' object has no attribute '…'"), Filter(err="time_limit", verdicts=("failed",)),
     Filter(flag="missing_package"), Filter(flag="missing_package: pandas", q="add#1"),
@@ -96,6 +98,28 @@ def test_failures_that_differ_in_names_and_numbers_are_one_cluster(run: OpenRun)
         assert query.count(run, Filter(err=name)) == cluster.rollouts
 
 
+def test_code_that_parses_and_does_not_load_says_why(written: Written) -> None:
+    failures = {
+        ("AssertionError", ""): "failed while loading: its own assert",
+        ("ModuleNotFoundError", "No module named 'pandas'"): "failed while loading: package pandas is missing",
+        ("KeyError", "'a'"): "failed while loading: KeyError: '…'",
+        ("SyntaxError", "'(' was never closed"): "SyntaxError: '…' was never closed",
+        ("NameError", "the code defines no 'f'"): "NameError: the code defines no '…'",
+    }
+    run = written(
+        [
+            row("t", str(number), reward=0.0, verdict=Verdict.COMPILE_ERROR, error_type=type_, error_message=message,
+                error_line=43)
+            for number, (type_, message) in enumerate(failures)
+        ]
+    )  # fmt: skip
+    found = [records.rollout(run, "t", str(number)) for number in range(len(failures))]
+    assert [each and each.err for each in found] == list(failures.values())
+    assert [each and each.loading for each in found] == [
+        f"{name}, line 43" if name.startswith("failed") else "" for name in failures.values()
+    ]
+
+
 @pytest.mark.parametrize(
     ("message", "name"),
     [
@@ -175,7 +199,7 @@ def test_the_grid_has_a_letter_a_sample_and_marks_what_the_filter_leaves_out(run
 def test_one_task_by_test_case(run: OpenRun) -> None:
     rows = listing.case_grid(run, Filter(verdicts=("passed",)), "math/add").rows
     assert [(row.sample_id, row.inside, row.letters) for row in rows] == [
-        ("add#0", True, "PPP"), ("add#1", False, "PEP"), ("add#2", False, "PPE"), ("add#3", True, "PPP"),
+        ("add#0", True, "PPP"), ("add#3", True, "PPP"), ("add#1", False, "PEP"), ("add#2", False, "PPE"),
     ]  # fmt: skip
     counts = [(c.test_index, c.passed, c.ran) for c in dataset.case_counts(run, "math/add")]
     assert counts == [(0, 4, 4), (1, 3, 4), (2, 3, 4)]

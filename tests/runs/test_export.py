@@ -48,7 +48,7 @@ def as_jsonl(run: Run, **options: object) -> list[dict[str, object]]:
 def test_the_promised_columns_come_first_and_in_order(tmp_path: Path) -> None:
     run = made(tmp_path / "run", grade("a", cases=(CaseResult(index=0, verdict=Verdict.PASSED),)))
     promised = """
-        task_id, sample_id, sample_index, group, model, reward, verdict, verified, unverified_reason,
+        task_id, sample_id, sample_index, group, model, step, reward, verdict, verified, unverified_reason,
         tests_passed, tests_total, pass_rate, error_type, error_message, error_line, first_failing_test, wall_s,
         cpu_s, memory_mb, flags, checker, grader, dataset_hash, evaluator_version, code"""
     assert ", ".join(as_jsonl(run)[0]) == " ".join(promised.split())

@@ -14,15 +14,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 
+from evaluator.formats.reading.fields import MADE_ID
 from evaluator.formats.reading.loader import Files, OnProblem, load_prompts, load_tasks, require_rows, sniff
 from evaluator.formats.reading.mapping import FieldMap, parse_field_map
 from evaluator.formats.reading.problems import FormatError, Problem, TaskClash
 from evaluator.formats.reading.registry import Role, format_named, known_formats
 from evaluator.formats.reading.sources import FileLike
 from evaluator.model import Rollout, Task
-
-_MADE = "prompt-"
-"""How an id made from a prompt begins."""
 
 
 class Dataset:
@@ -99,7 +97,7 @@ def _read(
 
 def _own_names(tasks: list[Task]) -> dict[str, str]:
     """The dataset's own names by the ids made from prompts, as far as a name belongs to one task alone."""
-    named = {task.task_id: task.metadata.get("task_id") for task in tasks if task.task_id.startswith(_MADE)}
+    named = {task.task_id: task.metadata.get("task_id") for task in tasks if task.task_id.startswith(MADE_ID)}
     names = {made: str(name) for made, name in named.items() if isinstance(name, str | int) and str(name)}
     taken = Counter([*names.values(), *(task.task_id for task in tasks)])
     return {made: name for made, name in names.items() if taken[name] == 1}

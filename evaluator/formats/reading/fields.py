@@ -221,9 +221,13 @@ def refuse_others(fields: Fields) -> None:
             raise RecordError(f"{name} is {value.strip()!r}, not Python: it can't be graded here")
 
 
+MADE_ID = "prompt-"
+"""How an id made from a prompt begins."""
+
+
 def id_from_prompt(prompt: str) -> str:
     """A task id for rows without one: rows with the same prompt are the same task."""
-    return "prompt-" + hashlib.sha256(prompt.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return MADE_ID + hashlib.sha256(prompt.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 _MOST_NUMBERS = 64
