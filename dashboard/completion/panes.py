@@ -235,7 +235,7 @@ def _result(screen: Screen, rollout: RolloutRecord, test: CaseRecord | None) -> 
     if test is not None:
         verdict = theme.verdict(test.verdict)
         case_view.expected_and_actual(
-            verdict, test.expected, test.actual, test.difference, mode, test.diff_line,
+            verdict, test.expected, test.actual, test.difference, mode, test.diff_line, checker=rollout.checker,
             introduced=not no_test_decides(rollout) and verdict is not Verdict.PASSED,
         )  # fmt: skip
         if task is not None:
@@ -255,7 +255,8 @@ def _failure(rollout: RolloutRecord, test: CaseRecord | None, mode: str) -> None
         return
     first, message = "", result.error_message or ""
     if test is not None:
-        first = case_view.first_difference(verdict, test.expected, test.actual, test.difference, mode)
+        sides = test.expected, test.actual, test.difference
+        first = case_view.first_difference(verdict, *sides, mode, test.diff_line, rollout.checker)
     quiet = ""
     if test is None and verdict in (Verdict.NO_CODE, Verdict.UNKNOWN):
         quiet = explained(verdict)

@@ -38,15 +38,16 @@ def show(run: OpenRun, task_id: str, sample_id: str, test: int | None, target: V
     st.html(tables_view.preview(verdict, _title(record, case), _facts(record, recorded=run.recorded)))
     _buttons(target.but(test=test), why=not run.recorded)
     if case is not None and case.verdict == Verdict.WRONG_ANSWER:
-        _sides(case, mode)
+        _sides(case, mode, record.checker)
     _failure(run, record, case)
     if case is not None and case.verdict not in (Verdict.WRONG_ANSWER, Verdict.PASSED):
-        _sides(case, mode)
+        _sides(case, mode, record.checker)
 
 
-def _sides(case: CaseRecord, mode: str) -> None:
+def _sides(case: CaseRecord, mode: str, checker: str | None) -> None:
     verdict = theme.verdict(case.verdict)
-    case_view.expected_and_actual(verdict, case.expected, case.actual, case.difference, mode, case.diff_line)
+    sides = case.expected, case.actual, case.difference
+    case_view.expected_and_actual(verdict, *sides, mode, case.diff_line, checker=checker)
 
 
 def task_answers(run: OpenRun, task_id: str, sample_id: str, test: int) -> None:

@@ -2,50 +2,20 @@
 
 from __future__ import annotations
 
-import ast
 import re
-from functools import lru_cache
 
 import streamlit as st
 
 from dashboard import facts
 from dashboard.facts import counted
-from dashboard.text import code_view, diff, diff_view
+from dashboard.text import code_view, diff, diff_view, values
 from evaluator.model import Mode, Verdict
-from evaluator.syntax import tree_of
-
-_LONGEST = 20_000
-_PARTS = (ast.Constant, ast.List, ast.Tuple, ast.Set, ast.Dict, ast.UnaryOp, ast.USub, ast.expr_context)
-
-
-def alike(expected: str, actual: str) -> tuple[str, str]:
-    """Both as Python writes them; as they are where one is not a literal, or where nothing would be left to see."""
-    ours, theirs = written(expected), written(actual)
-    if ours is None or theirs is None or ours == theirs:
-        return expected, actual
-    return ours, theirs
-
-
-def same_literal(one: str, other: str) -> bool:
-    """Whether they are the same text, or the same literal."""
-    return one == other or (written(one) is not None and written(one) == written(other))
-
-
-@lru_cache(maxsize=1_000)
-def written(text: str) -> str | None:
-    """`[1, 'a']` for `[1,"a"]`. None if the text is not a literal, or very long. Nothing is evaluated."""
-    tree = tree_of(text.strip()) if len(text) <= _LONGEST else None
-    if tree is None or len(tree.body) != 1:
-        return None
-    (only,) = tree.body
-    if not isinstance(only, ast.Expr) or not all(isinstance(node, _PARTS) for node in ast.walk(only.value)):
-        return None
-    return ast.unparse(only.value)
-
 
 SHOWN = 20_000
 """The most characters of an input that are shown."""
 
+_RAW_FROM = 3
+"""Rows from which on the raw texts have a tab."""
 _CELL = 160
 _STATEMENT = re.compile(r"^(?=[\w@])(?!(?:else|elif|except|finally)\b)", re.MULTILINE)
 _METHOD = re.compile(r"[\w.]+$", re.MULTILINE)
@@ -103,13 +73,39 @@ def _last_statement(source: str) -> int:
 
 
 def first_difference(
-    verdict: Verdict, expected: str | None, actual: str | None, difference: str | None, mode: str
+    verdict: Verdict,
+    expected: str | None,
+    actual: str | None,
+    difference: str | None,
+    mode: str,
+    line: int | None = None,
+    checker: str | None = None,
 ) -> str:
-    """What is wrong, in one line: what the checker says, else where the texts first differ; or nothing."""
+    """What is wrong, in one line: what is missing or extra, else what the checker says, else where the texts differ.
+
+    For `line` and `checker` see `expected_and_actual`.
+    """
+    compared = verdict is Verdict.WRONG_ANSWER and expected is not None and actual and mode != Mode.ANSWER
+    if difference and _speaks(difference):
+        return difference
+    found = (
+        comparison(expected or "", actual or "", mode, checker)
+        if compared and (difference or not is_code(mode))
+        else None
+    )
+    first = found.first_row(line) if found else None
+    if first and first.said:
+        text = "".join(text for text, _ in first.left or first.right or ())
+        return f"First difference: {first.said}: {'expected' if first.left else 'got'} {text[:_CELL]}"
     if difference:
-        return difference if _speaks(difference) else f"First difference: {difference}"
-    compared = verdict is Verdict.WRONG_ANSWER and not is_code(mode) and mode != Mode.ANSWER
-    return diff_view.banner(diff.compare(expected, actual)) if compared and expected is not None and actual else ""
+        return f"First difference: {difference}"
+    return diff_view.banner(found) if found else ""
+
+
+def comparison(expected: str, actual: str, mode: str, checker: str | None) -> diff.Comparison:
+    """Item by item where both are values, else line by line."""
+    by_value = None if mode == Mode.STDIN else values.compare(expected, actual, checker)
+    return by_value or diff.compare(expected, actual)
 
 
 def _speaks(difference: str) -> bool:
@@ -125,29 +121,30 @@ def expected_and_actual(
     mode: str,
     line: int | None = None,
     *,
+    checker: str | None = None,
     introduced: bool = False,
 ) -> None:
     """Both sides with their first difference; or the sides that there are, where the test case was not compared.
 
-    `line`: where the difference is in the actual output, if the checker says so.
+    `line`: where the difference is in the actual output, if the checker says so. `checker`: the rule for values.
     `introduced`: the page says already what `first_difference` says.
     """
-    said = "" if introduced else first_difference(verdict, expected, actual, difference, mode)
+    found = (verdict, expected, actual, difference, mode, line, checker)
+    said = "" if introduced else first_difference(*found)
     if said:
         facts.banner(said, code=is_code(mode))
     if is_code(mode):
-        _statement(verdict, expected, actual, difference)
+        _statement(verdict, expected, actual, difference, mode, checker)
     elif mode == Mode.ANSWER:
         _checked(verdict, expected, actual, difference)
     elif expected is None:
         if actual is not None:
             _got(actual)
     else:
-        values = (expected, actual or "")
-        _output(verdict, *(alike(*values) if mode == Mode.CALL else values), line)
+        _output(verdict, expected, actual or "", mode, line, checker)
 
 
-def _output(verdict: Verdict, expected: str, actual: str, line: int | None) -> None:
+def _output(verdict: Verdict, expected: str, actual: str, mode: str, line: int | None, checker: str | None) -> None:
     """For an output or a value: both texts."""
     compared = verdict in (Verdict.PASSED, Verdict.WRONG_ANSWER)
     if not actual and not (compared and expected):
@@ -157,14 +154,29 @@ def _output(verdict: Verdict, expected: str, actual: str, line: int | None) -> N
         facts.note("The checker accepts it; the texts differ as marked.")
     elif not compared:
         facts.note(f"Output before {verdict.value}:")
-    st.html(diff_view.side_by_side(expected, actual, line))
+    _sides(expected, actual, mode, line, checker)
 
 
-def _statement(verdict: Verdict, expected: str | None, actual: str | None, difference: str | None) -> None:
+def _sides(expected: str, actual: str, mode: str, line: int | None, checker: str | None) -> None:
+    """Item by item where both are values, else line by line; the texts as they are in a second tab."""
+    found = comparison(expected, actual, mode, checker)
+    drawn = diff_view.rows(found, expected, actual, line)
+    if len(found.rows) < _RAW_FROM:
+        st.html(drawn)
+        return
+    shown, raw = st.tabs([f"By {found.actual.noun}", "Raw text"])
+    shown.html(drawn)
+    raw.html(diff_view.beside(expected, actual))
+
+
+def _statement(
+    verdict: Verdict, expected: str | None, actual: str | None, difference: str | None, mode: str, checker: str | None
+) -> None:
     """For a statement: the message names both sides, and may be all there is."""
-    if expected and actual:
-        as_text = verdict is Verdict.WRONG_ANSWER and not in_words(expected)
-        st.html((diff_view.side_by_side if as_text else diff_view.beside)(*alike(expected, actual)))
+    if expected and actual and verdict is Verdict.WRONG_ANSWER and not in_words(expected):
+        _sides(expected, actual, mode, None, checker)
+    elif expected and actual:
+        st.html(diff_view.beside(expected, actual))
     elif actual:
         _got(actual)
     elif verdict is Verdict.PASSED:

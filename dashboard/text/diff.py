@@ -1,13 +1,15 @@
-"""Expected beside actual: which lines and words differ, and where the first difference is.
+"""Expected beside actual: which lines, or items of values, and which words differ, and where the first difference is.
 
-Text in, rows out; `diff_view` draws them. The work is bounded: RapidFuzz's memory grows with the product of
+Rows come out; `diff_view` draws them. The work is bounded: RapidFuzz's memory grows with the product of
 both lengths, so long outputs are cut to a window around the first difference first.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from rapidfuzz.distance import Indel
@@ -26,7 +28,7 @@ _HEAD_TO_TAIL = (2, 3)
 
 
 class Excerpt(NamedTuple):
-    """The lines of an output without their newlines."""
+    """The lines of an output without their newlines, or the items of a value as text."""
 
     lines: list[str]
     gap: int | None = None
@@ -35,10 +37,15 @@ class Excerpt(NamedTuple):
     """Characters missing at `GAP`, with the partial lines on both sides of it."""
     characters: int = 0
     """The length of the whole output."""
+    first: int = 1
+    """The number of the first line: lines count from 1, items from 0."""
+    noun: str = "line"
+    keys: Sequence[Hashable] = ()
+    """What is equal for lines that count as equal; empty: they are as their texts are."""
 
     def number(self, index: int) -> int | None:
-        """A line's number from 1; None after the gap, where it is not known."""
-        return index + 1 if self.gap is None or index < self.gap else None
+        """A line's number; None after the gap, where it is not known."""
+        return index + self.first if self.gap is None or index < self.gap else None
 
 
 def taken_apart(text: str) -> Excerpt:
@@ -77,9 +84,9 @@ _WINDOW = 200
 _CONTEXT = 3
 _HEAD, _TAIL = 260, 60
 _WORD = re.compile(r"\d[\w.]*|\w+|.", re.DOTALL)
-_LONG_WORD = 12
-"""Two words of at least this length that are mostly the same are compared letter by letter."""
-_MOSTLY = 0.8
+MAX_PAIRED = 400
+"""Lines that went times lines that came, next to each other, that are paired by how alike they are."""
+_COMPARED = 200
 _SHOWN_OF_WORD = 24
 _EXCERPT = re.compile(r"\n|[^\S\n]+|\S+")
 
@@ -99,16 +106,24 @@ class First(NamedTuple):
 class Row(NamedTuple):
     """A line of each side; None where a side has no line, or its number is not known.
 
-    A "fold" has the number of rows that are not shown, a "gap" the number of characters left out of each side.
+    A "fold" has the number of equal rows that are not shown, a "cut" that of any rows, a "gap" the number of characters
+    left out of each side.
     """
 
-    kind: Literal["equal", "change", "fold", "gap"]
+    kind: Literal["equal", "change", "fold", "cut", "gap"]
     left_no: int | None
     left: list[Span] | None
     right_no: int | None
     right: list[Span] | None
     folded: int = 0
     left_out: tuple[int, int] = (0, 0)
+    said: str = ""
+    """What stands where one side has no line: that it is missing, or extra. Of a "fold": what its rows are."""
+
+    @property
+    def what(self) -> str:
+        """What a changed row is: missing, extra or changed."""
+        return "missing" if self.right is None else "extra" if self.left is None else "changed"
 
 
 class Comparison(NamedTuple):
@@ -122,22 +137,50 @@ class Comparison(NamedTuple):
     """False when only a window around the first difference was aligned."""
     endings: list[str]
     """What the lines don't show: a missing newline at an end, carriage returns."""
+    found: str = ""
+    """How many lines or items are missing, extra and changed; "" where only a part was aligned."""
+
+    def first_row(self, line: int | None = None) -> Row | None:
+        """The first that differs, from the line of actual on at which the checker found a difference."""
+        changed = [row for row in self.rows if row.kind == "change"]
+        reached = [row for row in changed if (row.right_no or row.left_no or 0) >= (line or 0)]
+        return next(iter(reached or changed), None)
 
 
+@lru_cache(maxsize=16)
 def compare(expected: str, actual: str) -> Comparison:
     """Align the two texts, in bounded time and memory."""
     left, right = taken_apart(expected), taken_apart(actual)
     if expected == actual:
         return Comparison(None, [], left, right, whole=True, endings=[])
-    head, lines = _shared_head(left.lines, right.lines), len(left.lines) + len(right.lines)
+    endings = _endings(expected, actual, kept_whole=left.gap is None and right.gap is None)
+    found = aligned(left, right, lambda i, j: changed_spans(left.lines[i], right.lines[j]))
+    return found._replace(first=first_difference(expected, actual), endings=endings)
+
+
+Spans = Callable[[int, int], tuple[list[Span], list[Span]]]
+"""What differs in a changed pair of lines, by their indices."""
+
+
+def aligned(left: Excerpt, right: Excerpt, spans: Spans) -> Comparison:
+    """The rows of two sides, aligned by content: equal ones folded, the middle of many cut."""
+    keys = left.keys or left.lines, right.keys or right.lines
+    head, lines = _shared_head(*keys), len(left.lines) + len(right.lines)
     whole = lines - 2 * head <= MAX_LINES and lines <= MAX_ROWS
     start = 0 if whole else max(0, head - _WINDOW // 4)
     end = lines if whole else start + _WINDOW
-    rows = _trimmed(_aligned(left, right, start, end))
+    rows = _trimmed(_aligned(left, right, range(start, end), spans))
     if not whole and min(len(left.lines), len(right.lines)) > end:
         rows = _without_edge(rows)
-    endings = _endings(expected, actual, kept_whole=left.gap is None and right.gap is None)
-    return Comparison(first_difference(expected, actual), _clipped(_folded(rows)), left, right, whole, endings)
+    return concluded(rows, left, right, whole=whole)
+
+
+def concluded(rows: list[Row], left: Excerpt, right: Excerpt, *, whole: bool = True) -> Comparison:
+    """Rows with the equal ones folded, and the middle of many cut."""
+    found = Counter(row.what for row in rows if row.kind == "change")
+    counts = ", ".join(f"{found[word]:,} {word}" for word in ("missing", "extra", "changed") if found[word])
+    whole_here = whole and not any(row.kind == "gap" for row in rows)
+    return Comparison(None, _clipped(_folded(rows, left.noun)), left, right, whole, [], counts * whole_here)
 
 
 def first_difference(expected: str, actual: str) -> First:
@@ -164,34 +207,79 @@ def _word(text: str, at: int) -> str:
     return found[0][:_SHOWN_OF_WORD] if found else ""
 
 
-def _aligned(left: Excerpt, right: Excerpt, start: int, end: int) -> Iterator[Row]:
+def _aligned(left: Excerpt, right: Excerpt, part: range, spans: Spans) -> Iterator[Row]:
     pairs = 0
-    for tag, i1, i2, j1, j2 in _opcodes(left.lines[start:end], right.lines[start:end]):
-        i, j, i_end, j_end = start + i1, start + j1, start + i2, start + j2
-        while i < i_end or j < j_end:
-            cut = (i < i_end and i == left.gap, j < j_end and j == right.gap)
+    keys = [(side.keys or side.lines)[part.start : part.stop] for side in (left, right)]
+    for tag, i1, i2, j1, j2 in opcodes(*keys):
+        blocks = range(part.start + i1, part.start + i2), range(part.start + j1, part.start + j2)
+        for i, j in _pairs(left, right, *blocks):
+            cut = (i is not None and i == left.gap, j is not None and j == right.gap)
             if any(cut):
                 yield Row("gap", None, None, None, None, left_out=(left.left_out * cut[0], right.left_out * cut[1]))
-                i, j = i + cut[0], j + cut[1]
                 continue
-            a = left.lines[i] if i < i_end else None
-            b = right.lines[j] if j < j_end else None
-            compared = tag == "change" and a is not None and b is not None and pairs < MAX_PAIRS
+            compared = tag == "change" and i is not None and j is not None and pairs < MAX_PAIRS
             pairs += compared
-            yield _row(tag, left.number(i), a, right.number(j), b, compared=compared)
-            i, j = i + (a is not None), j + (b is not None)
+            shown = spans(i, j) if compared and i is not None and j is not None else None
+            yield _row(tag, left, i, right, j, shown)
+
+
+def _pairs(left: Excerpt, right: Excerpt, ours: range, theirs: range) -> Iterator[tuple[int | None, int | None]]:
+    """Which line stands beside which: the most alike where one side has more, else in their order."""
+    i, j = ours.start, theirs.start
+    whole = left.gap not in ours and right.gap not in theirs
+    if whole and len(ours) != len(theirs) and 0 < len(ours) * len(theirs) <= MAX_PAIRED:
+        yield from _most_alike(left.lines, right.lines, ours, theirs)
+        return
+    while i < ours.stop or j < theirs.stop:
+        cut = (i < ours.stop and i == left.gap, j < theirs.stop and j == right.gap)
+        pair = (i if i < ours.stop and cut[0] >= cut[1] else None, j if j < theirs.stop and cut[1] >= cut[0] else None)
+        yield pair
+        i, j = i + (pair[0] is not None), j + (pair[1] is not None)
+
+
+def _most_alike(
+    left: Sequence[str], right: Sequence[str], ours: range, theirs: range
+) -> Iterator[tuple[int | None, int | None]]:
+    """As many pairs as there can be, whose texts are most alike together."""
+    best = [[0.0] * (len(theirs) + 1) for _ in range(len(ours) + 1)]
+    for a in range(len(ours) - 1, -1, -1):
+        for b in range(len(theirs) - 1, -1, -1):
+            alike = Indel.normalized_similarity(left[ours[a]][:_COMPARED], right[theirs[b]][:_COMPARED])
+            best[a][b] = max(1 + alike + best[a + 1][b + 1], best[a + 1][b], best[a][b + 1])
+    a = b = 0
+    while a < len(ours) or b < len(theirs):
+        if b == len(theirs) or (a < len(ours) and best[a][b] == best[a + 1][b]):
+            yield ours[a], None
+            a += 1
+        elif a == len(ours) or best[a][b] == best[a][b + 1]:
+            yield None, theirs[b]
+            b += 1
+        else:
+            yield ours[a], theirs[b]
+            a, b = a + 1, b + 1
 
 
 def _row(
-    kind: Literal["equal", "change"], i: int | None, a: str | None, j: int | None, b: str | None, *, compared: bool
+    kind: Literal["equal", "change"],
+    left: Excerpt,
+    i: int | None,
+    right: Excerpt,
+    j: int | None,
+    spans: tuple[list[Span], list[Span]] | None,
 ) -> Row:
-    spans_a, spans_b = changed_spans(a or "", b or "") if compared else ([(a or "", False)], [(b or "", False)])
-    left = (i, spans_a) if a is not None else (None, None)
-    right = (j, spans_b) if b is not None else (None, None)
-    return Row(kind, *left, *right)
+    ours = None if i is None else spans[0] if spans else [(left.lines[i], False)]
+    theirs = None if j is None else spans[1] if spans else [(right.lines[j], False)]
+    row = Row(kind, None if i is None else left.number(i), ours, None if j is None else right.number(j), theirs)
+    if i is not None and j is not None:
+        return row
+    number = row.left_no if j is None else row.right_no
+    place = left.noun if number is None else f"{left.noun} {number:,}"
+    return row._replace(said=f"{place} is {row.what}")
 
 
-def _opcodes(left: list[str], right: list[str]) -> Iterator[tuple[Literal["equal", "change"], int, int, int, int]]:
+def opcodes(
+    left: Sequence[Hashable], right: Sequence[Hashable]
+) -> Iterator[tuple[Literal["equal", "change"], int, int, int, int]]:
     """Equal runs and changed blocks; a deletion next to an insertion is one block, to be shown side by side."""
     head = _shared_head(left, right)
     if head:
@@ -210,7 +298,7 @@ def _opcodes(left: list[str], right: list[str]) -> Iterator[tuple[Literal["equal
         yield "change", *block
 
 
-def _shared_head(left: list[str], right: list[str]) -> int:
+def _shared_head(left: Sequence[Hashable], right: Sequence[Hashable]) -> int:
     """How many lines are equal at the start."""
     pairs = enumerate(zip(left, right, strict=False))
     return next((at for at, (one, other) in pairs if one != other), min(len(left), len(right)))
@@ -232,25 +320,10 @@ def changed_spans(a: str, b: str) -> tuple[list[Span], list[Span]]:
 
 def _changed_words(left: list[str], right: list[str]) -> tuple[list[Span], list[Span]]:
     spans: tuple[list[Span], list[Span]] = ([], [])
-    for tag, i1, i2, j1, j2 in _opcodes(left, right):
-        gone, new = left[i1:i2], right[j1:j2]
-        if tag == "change" and len(gone) == len(new) == 1 and _alike(gone[0], new[0]):
-            _add_letters(spans, gone[0], new[0])
-            continue
-        spans[0].append(("".join(gone), tag == "change"))
-        spans[1].append(("".join(new), tag == "change"))
+    for tag, i1, i2, j1, j2 in opcodes(left, right):
+        spans[0].append(("".join(left[i1:i2]), tag == "change"))
+        spans[1].append(("".join(right[j1:j2]), tag == "change"))
     return spans
-
-
-def _alike(one: str, other: str) -> bool:
-    shortest = min(len(one), len(other))
-    return shortest >= _LONG_WORD and Indel.normalized_similarity(one, other) >= _MOSTLY
-
-
-def _add_letters(spans: tuple[list[Span], list[Span]], one: str, other: str) -> None:
-    for op in Indel.opcodes(one, other):
-        spans[0].append((one[op.src_start : op.src_end], op.tag != "equal"))
-        spans[1].append((other[op.dest_start : op.dest_end], op.tag != "equal"))
 
 
 def _joined(spans: list[Span]) -> list[Span]:
@@ -295,7 +368,7 @@ def _widened(gap: Row, row: Row) -> Row:
     return gap._replace(left_out=(gap.left_out[0] + expected, gap.left_out[1] + actual))
 
 
-def _folded(rows: list[Row]) -> list[Row]:
+def _folded(rows: list[Row], noun: str) -> list[Row]:
     """Turn long runs of equal lines into one row with their number."""
     keep = [False] * len(rows)
     for index, row in enumerate(rows):
@@ -307,12 +380,12 @@ def _folded(rows: list[Row]) -> list[Row]:
     hidden = 0
     for row, kept in zip(rows, keep, strict=True):
         if kept:
-            out += [_fold(hidden)] if hidden else []
+            out += [_fold(hidden, noun=noun)] if hidden else []
             hidden = 0
             out.append(row)
         else:
             hidden += 1
-    return out + ([_fold(hidden)] if hidden else [])
+    return out + ([_fold(hidden, noun=noun)] if hidden else [])
 
 
 def _clipped(rows: list[Row]) -> list[Row]:
@@ -322,14 +395,14 @@ def _clipped(rows: list[Row]) -> list[Row]:
     middle: list[Row] = []
     for row in rows[_HEAD:-_TAIL]:
         if row.kind == "gap" or not middle or middle[-1].kind == "gap":
-            middle.append(row if row.kind == "gap" else _fold(row.folded or 1))
+            middle.append(row if row.kind == "gap" else _fold(row.folded or 1, "cut"))
         else:
-            middle[-1] = _fold(middle[-1].folded + (row.folded or 1))
+            middle[-1] = _fold(middle[-1].folded + (row.folded or 1), "cut")
     return [*rows[:_HEAD], *middle, *rows[-_TAIL:]]
 
 
-def _fold(count: int) -> Row:
-    return Row("fold", None, None, None, None, count)
+def _fold(count: int, kind: Literal["fold", "cut"] = "fold", noun: str = "row") -> Row:
+    return Row(kind, None, None, None, None, count, said=noun)
 
 
 def _endings(expected: str, actual: str, *, kept_whole: bool) -> list[str]:

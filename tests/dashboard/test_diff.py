@@ -39,7 +39,7 @@ def test_extra_output_at_the_end_is_always_shown() -> None:
     expected = "\n".join(str(n) for n in range(5_000)) + "\n"
     html = diff_view.side_by_side(expected, expected + "one line too many\n")
     assert "one line too many" in html
-    assert "lines not shown" in html
+    assert "equal lines" in html
     assert "end" in diff_view.side_by_side("\n".join(["a"] * 900), "\n".join(["b"] * 899 + ["the end"]))
 
 
@@ -84,13 +84,11 @@ def marked(expected: str, actual: str) -> tuple[list[str], list[str]]:
         ("True", "False", (["True"], ["False"])),
         ("[1, True, 12]", "[1, False, 2]", (["True", "12"], ["False", "2"])),
         ("0.5 1", "0.25 1", (["0.5"], ["0.25"])),
-        ("[[1, 5]]", "[[1, 4], [4, 5]]", ([], ["4], [4, "])),
-        ("antidisestablishment", "antidisestablishmend", (["t"], ["d"])),
         ("a b", "a  b", ([], [" "])),
         ("", "x", ([], ["x"])),
     ],
 )
-def test_a_word_that_differs_is_marked_as_a_whole_unless_it_is_long(
+def test_a_word_that_differs_is_marked_as_a_whole(
     expected: str, actual: str, marks: tuple[list[str], list[str]]
 ) -> None:
     assert marked(expected, actual) == marks

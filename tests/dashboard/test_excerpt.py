@@ -55,7 +55,7 @@ def test_a_difference_in_the_middle_is_said_to_be_left_out() -> None:
 def test_the_line_numbers_before_the_cut_stay() -> None:
     text = shown(kept(WHOLE), kept("debug\n" + WHOLE))
     assert f"expected · head and tail of {len(WHOLE):,} characters|" in text
-    assert "||1|debug|\n1|line 0|2|line 0|\n" in text
+    assert "+||line 1 is extra|1|debug|\n|1|line 0|2|line 0|\n" in text
 
 
 def test_long_output_against_a_short_expectation_shows_its_head_its_cut_and_its_tail() -> None:
