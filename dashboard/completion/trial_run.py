@@ -192,7 +192,8 @@ def show_case(case: CaseResult, text: str, mode: str, checker: str | None) -> No
         line = case.error_line or case.traceback.line
         st.html(code_view.code(text, failing=line, frames=lines, note=said, prefix="T", height="220px"))
     difference, line = (case.difference.message, case.difference.line) if case.difference else (None, None)
-    case_view.expected_and_actual(case.verdict, case.expected, case.actual, difference, mode, line, checker=checker)
+    sides = case_view.Sides(case.verdict, case.expected, case.actual, difference, mode, line, checker, case.excerpt)
+    case_view.expected_and_actual(sides)
     for name, output in (("stdout", case.stdout), ("stderr", case.stderr)):
         if output:
             facts.section(name)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
 import streamlit as st
 
-from dashboard import facts
+from dashboard import facts, theme
 from dashboard.facts import counted
+from dashboard.queries.records import CaseRecord, decoded
 from dashboard.text import code_view, diff, diff_view, values
-from evaluator.model import Mode, Verdict
+from evaluator.model import Excerpt, Mode, Verdict
 
 SHOWN = 20_000
 """The most characters of an input that are shown."""
@@ -72,40 +74,47 @@ def _last_statement(source: str) -> int:
     return starts[-1] if starts else 0
 
 
-def first_difference(
-    verdict: Verdict,
-    expected: str | None,
-    actual: str | None,
-    difference: str | None,
-    mode: str,
-    line: int | None = None,
-    checker: str | None = None,
-) -> str:
-    """What is wrong, in one line: what is missing or extra, else what the checker says, else where the texts differ.
+class Sides(NamedTuple):
+    """The two sides of a test case, as a run keeps them."""
 
-    For `line` and `checker` see `expected_and_actual`.
-    """
-    compared = verdict is Verdict.WRONG_ANSWER and expected is not None and actual and mode != Mode.ANSWER
-    if difference and _speaks(difference):
-        return difference
-    found = (
-        comparison(expected or "", actual or "", mode, checker)
-        if compared and (difference or not is_code(mode))
-        else None
-    )
-    first = found.first_row(line) if found else None
+    verdict: Verdict
+    expected: str | None
+    actual: str | None
+    difference: str | None
+    mode: str
+    line: int | None = None
+    """Where the difference is in the actual output, if the checker says so."""
+    checker: str | None = None
+    """The rule by which values are equal."""
+    excerpt: Excerpt | None = None
+
+    def compared(self) -> diff.Comparison:
+        """Item by item where both are values, else line by line."""
+        sides = self.expected or "", self.actual or ""
+        found = None if self.mode == Mode.STDIN else values.compare(*sides, self.checker, self.excerpt)
+        return found or diff.compare(*sides, self.excerpt)
+
+
+def sides_of(case: CaseRecord, mode: str, checker: str | None) -> Sides:
+    """Those of a stored test case."""
+    kept, verdict = decoded(case.excerpt, Excerpt), theme.verdict(case.verdict)
+    return Sides(verdict, case.expected, case.actual, case.difference, mode, case.diff_line, checker, kept)
+
+
+def first_difference(sides: Sides) -> str:
+    """What is wrong, in one line: what is missing or extra, else what the checker says, else where the texts differ."""
+    said, mode = sides.difference, sides.mode
+    if said and _speaks(said):
+        return said
+    compared = sides.verdict is Verdict.WRONG_ANSWER and sides.expected is not None and sides.actual
+    if not compared or mode == Mode.ANSWER or (is_code(mode) and not said):
+        return f"First difference: {said}" if said else ""
+    found = sides.compared()
+    first = found.first_row(sides.line)
     if first and first.said:
         text = "".join(text for text, _ in first.left or first.right or ())
         return f"First difference: {first.said}: {'expected' if first.left else 'got'} {text[:_CELL]}"
-    if difference:
-        return f"First difference: {difference}"
-    return diff_view.banner(found) if found else ""
-
-
-def comparison(expected: str, actual: str, mode: str, checker: str | None) -> diff.Comparison:
-    """Item by item where both are values, else line by line."""
-    by_value = None if mode == Mode.STDIN else values.compare(expected, actual, checker)
-    return by_value or diff.compare(expected, actual)
+    return f"First difference: {said}" if said else diff_view.banner(found)
 
 
 def _speaks(difference: str) -> bool:
@@ -113,39 +122,29 @@ def _speaks(difference: str) -> bool:
     return not _PLACE.match(difference)
 
 
-def expected_and_actual(
-    verdict: Verdict,
-    expected: str | None,
-    actual: str | None,
-    difference: str | None,
-    mode: str,
-    line: int | None = None,
-    *,
-    checker: str | None = None,
-    introduced: bool = False,
-) -> None:
+def expected_and_actual(sides: Sides, *, introduced: bool = False) -> None:
     """Both sides with their first difference; or the sides that there are, where the test case was not compared.
 
-    `line`: where the difference is in the actual output, if the checker says so. `checker`: the rule for values.
     `introduced`: the page says already what `first_difference` says.
     """
-    found = (verdict, expected, actual, difference, mode, line, checker)
-    said = "" if introduced else first_difference(*found)
+    said = "" if introduced else first_difference(sides)
+    verdict, expected, actual = sides[:3]
     if said:
-        facts.banner(said, code=is_code(mode))
-    if is_code(mode):
-        _statement(verdict, expected, actual, difference, mode, checker)
-    elif mode == Mode.ANSWER:
-        _checked(verdict, expected, actual, difference)
+        facts.banner(said, code=is_code(sides.mode))
+    if is_code(sides.mode):
+        _statement(sides)
+    elif sides.mode == Mode.ANSWER:
+        _checked(verdict, expected, actual, sides.difference)
     elif expected is None:
         if actual is not None:
             _got(actual)
     else:
-        _output(verdict, expected, actual or "", mode, line, checker)
+        _output(sides, expected, actual or "")
 
 
-def _output(verdict: Verdict, expected: str, actual: str, mode: str, line: int | None, checker: str | None) -> None:
+def _output(sides: Sides, expected: str, actual: str) -> None:
     """For an output or a value: both texts."""
+    verdict = sides.verdict
     compared = verdict in (Verdict.PASSED, Verdict.WRONG_ANSWER)
     if not actual and not (compared and expected):
         _nothing(expected, verdict)
@@ -154,13 +153,13 @@ def _output(verdict: Verdict, expected: str, actual: str, mode: str, line: int |
         facts.note("The checker accepts it; the texts differ as marked.")
     elif not compared:
         facts.note(f"Output before {verdict.value}:")
-    _sides(expected, actual, mode, line, checker)
+    _both(sides, expected, actual)
 
 
-def _sides(expected: str, actual: str, mode: str, line: int | None, checker: str | None) -> None:
-    """Item by item where both are values, else line by line; the texts as they are in a second tab."""
-    found = comparison(expected, actual, mode, checker)
-    drawn = diff_view.rows(found, expected, actual, line)
+def _both(sides: Sides, expected: str, actual: str) -> None:
+    """The rows of both sides; the texts as they are in a second tab."""
+    found = sides.compared()
+    drawn = diff_view.rows(found, expected, actual, sides.line)
     if len(found.rows) < _RAW_FROM:
         st.html(drawn)
         return
@@ -169,19 +168,18 @@ def _sides(expected: str, actual: str, mode: str, line: int | None, checker: str
     raw.html(diff_view.beside(expected, actual))
 
 
-def _statement(
-    verdict: Verdict, expected: str | None, actual: str | None, difference: str | None, mode: str, checker: str | None
-) -> None:
+def _statement(sides: Sides) -> None:
     """For a statement: the message names both sides, and may be all there is."""
+    verdict, expected, actual = sides[:3]
     if expected and actual and verdict is Verdict.WRONG_ANSWER and not in_words(expected):
-        _sides(expected, actual, mode, None, checker)
+        _both(sides, expected, actual)
     elif expected and actual:
         st.html(diff_view.beside(expected, actual))
     elif actual:
         _got(actual)
     elif verdict is Verdict.PASSED:
         facts.note("It holds.")
-    elif expected and not difference:
+    elif expected and not sides.difference:
         _nothing(expected, verdict)
 
 

@@ -15,7 +15,9 @@ from typing import Literal, NamedTuple
 from rapidfuzz.distance import Indel
 
 from dashboard.facts import counted
+from dashboard.text.words import Span, changed_spans, opcodes, shared_head
 from evaluator.checkers import common_prefix
+from evaluator.model import Excerpt
 
 GAP = "\n"
 """The place of the missing part among the lines. No line is equal to it, as none holds a newline."""
@@ -27,7 +29,7 @@ _HEAD_TO_TAIL = (2, 3)
 """How many times longer than the tail the head may be."""
 
 
-class Excerpt(NamedTuple):
+class Side(NamedTuple):
     """The lines of an output without their newlines, or the items of a value as text."""
 
     lines: list[str]
@@ -40,6 +42,10 @@ class Excerpt(NamedTuple):
     first: int = 1
     """The number of the first line: lines count from 1, items from 0."""
     noun: str = "line"
+    extent: str = ""
+    """Which part of a longer one it is, in words."""
+    continues: bool = False
+    """Whether there is more after it."""
     keys: Sequence[Hashable] = ()
     """What is equal for lines that count as equal; empty: they are as their texts are."""
 
@@ -48,17 +54,25 @@ class Excerpt(NamedTuple):
         return index + self.first if self.gap is None or index < self.gap else None
 
 
-def taken_apart(text: str) -> Excerpt:
+def taken_apart(text: str) -> Side:
     """The lines of a text as stored in a run."""
     cut = next((found for found in _CUT.finditer(text) if _is_cut(text, found)), None)
     if cut is None:
-        return Excerpt(split_lines(text), characters=len(text))
+        return Side(split_lines(text), characters=len(text))
     head, tail = text[: cut.start()], text[cut.end() :]
     characters = len(head) + len(tail) + int(cut[1].replace(",", ""))
     head, tail = head[: head.rfind("\n") + 1] or head, tail[tail.find("\n") + 1 :] or tail
     lines = split_lines(head)
     left_out = characters - len(head) - len(tail)
-    return Excerpt([*lines, GAP, *split_lines(tail)], len(lines), left_out, characters)
+    return Side([*lines, GAP, *split_lines(tail)], len(lines), left_out, characters)
+
+
+def part(side: Side, unit: str, before: int, total: int) -> Side:
+    """The side as a part of a longer one, `before` units from its start; without numbers where these are characters."""
+    kept, first = side.characters if unit == "character" else len(side.lines), before + side.first
+    extent = f"{unit}s {first:,} to {first + kept - 1:,} of {total:,}"
+    side = side._replace(gap=-1) if unit == "character" else side._replace(first=first)
+    return side._replace(extent=extent, continues=before + kept < total)
 
 
 def split_lines(text: str) -> list[str]:
@@ -76,22 +90,16 @@ MAX_LINES = 20_000
 """Lines of both sides together, from the first difference on. Beyond it, only a window around it is aligned."""
 MAX_ROWS = 100_000
 """Lines of both sides together, also before the first difference. Beyond it, only that window is aligned."""
-MAX_CHARACTERS = 5_000
-"""Characters of a pair of lines that are compared word by word, around their first difference."""
 MAX_PAIRS = 200
 """Pairs of changed lines that are compared word by word."""
 _WINDOW = 200
 _CONTEXT = 3
 _HEAD, _TAIL = 260, 60
-_WORD = re.compile(r"\d[\w.]*|\w+|.", re.DOTALL)
 MAX_PAIRED = 400
 """Lines that went times lines that came, next to each other, that are paired by how alike they are."""
 _COMPARED = 200
 _SHOWN_OF_WORD = 24
 _EXCERPT = re.compile(r"\n|[^\S\n]+|\S+")
-
-Span = tuple[str, bool]
-"""A piece of a line, and whether it differs."""
 
 
 class First(NamedTuple):
@@ -131,8 +139,8 @@ class Comparison(NamedTuple):
 
     first: First | None
     rows: list[Row]
-    expected: Excerpt
-    actual: Excerpt
+    expected: Side
+    actual: Side
     whole: bool
     """False when only a window around the first difference was aligned."""
     endings: list[str]
@@ -148,34 +156,40 @@ class Comparison(NamedTuple):
 
 
 @lru_cache(maxsize=16)
-def compare(expected: str, actual: str) -> Comparison:
-    """Align the two texts, in bounded time and memory."""
-    left, right = taken_apart(expected), taken_apart(actual)
+def compare(expected: str, actual: str, excerpt: Excerpt | None = None) -> Comparison:
+    """Align the two texts, in bounded time and memory. `excerpt`: which parts of longer texts they are."""
+    if excerpt is None:
+        left, right = taken_apart(expected), taken_apart(actual)
+    else:
+        left, right = (Side(split_lines(text), characters=len(text)) for text in (expected, actual))
+        left, right = part(left, excerpt.unit, *excerpt.expected), part(right, excerpt.unit, *excerpt.actual)
     if expected == actual:
         return Comparison(None, [], left, right, whole=True, endings=[])
-    endings = _endings(expected, actual, kept_whole=left.gap is None and right.gap is None)
+    kept_whole = left.gap is None and right.gap is None and excerpt is None
+    endings = [] if excerpt else _endings(expected, actual, kept_whole=kept_whole)
     found = aligned(left, right, lambda i, j: changed_spans(left.lines[i], right.lines[j]))
-    return found._replace(first=first_difference(expected, actual), endings=endings)
+    first = first_difference(expected, actual)
+    return found._replace(first=first._replace(line=first.line + left.first - 1), endings=endings)
 
 
 Spans = Callable[[int, int], tuple[list[Span], list[Span]]]
 """What differs in a changed pair of lines, by their indices."""
 
 
-def aligned(left: Excerpt, right: Excerpt, spans: Spans) -> Comparison:
+def aligned(left: Side, right: Side, spans: Spans) -> Comparison:
     """The rows of two sides, aligned by content: equal ones folded, the middle of many cut."""
     keys = left.keys or left.lines, right.keys or right.lines
-    head, lines = _shared_head(*keys), len(left.lines) + len(right.lines)
+    head, lines = shared_head(*keys), len(left.lines) + len(right.lines)
     whole = lines - 2 * head <= MAX_LINES and lines <= MAX_ROWS
     start = 0 if whole else max(0, head - _WINDOW // 4)
     end = lines if whole else start + _WINDOW
     rows = _trimmed(_aligned(left, right, range(start, end), spans))
-    if not whole and min(len(left.lines), len(right.lines)) > end:
+    if (not whole and min(len(left.lines), len(right.lines)) > end) or (left.continues and right.continues):
         rows = _without_edge(rows)
     return concluded(rows, left, right, whole=whole)
 
 
-def concluded(rows: list[Row], left: Excerpt, right: Excerpt, *, whole: bool = True) -> Comparison:
+def concluded(rows: list[Row], left: Side, right: Side, *, whole: bool = True) -> Comparison:
     """Rows with the equal ones folded, and the middle of many cut."""
     found = Counter(row.what for row in rows if row.kind == "change")
     counts = ", ".join(f"{found[word]:,} {word}" for word in ("missing", "extra", "changed") if found[word])
@@ -207,7 +221,7 @@ def _word(text: str, at: int) -> str:
     return found[0][:_SHOWN_OF_WORD] if found else ""
 
 
-def _aligned(left: Excerpt, right: Excerpt, part: range, spans: Spans) -> Iterator[Row]:
+def _aligned(left: Side, right: Side, part: range, spans: Spans) -> Iterator[Row]:
     pairs = 0
     keys = [(side.keys or side.lines)[part.start : part.stop] for side in (left, right)]
     for tag, i1, i2, j1, j2 in opcodes(*keys):
@@ -223,7 +237,7 @@ def _aligned(left: Excerpt, right: Excerpt, part: range, spans: Spans) -> Iterat
             yield _row(tag, left, i, right, j, shown)
 
 
-def _pairs(left: Excerpt, right: Excerpt, ours: range, theirs: range) -> Iterator[tuple[int | None, int | None]]:
+def _pairs(left: Side, right: Side, ours: range, theirs: range) -> Iterator[tuple[int | None, int | None]]:
     """Which line stands beside which: the most alike where one side has more, else in their order."""
     i, j = ours.start, theirs.start
     whole = left.gap not in ours and right.gap not in theirs
@@ -261,9 +275,9 @@ def _most_alike(
 
 def _row(
     kind: Literal["equal", "change"],
-    left: Excerpt,
+    left: Side,
     i: int | None,
-    right: Excerpt,
+    right: Side,
     j: int | None,
     spans: tuple[list[Span], list[Span]] | None,
 ) -> Row:
@@ -275,66 +289,6 @@ def _row(
     number = row.left_no if j is None else row.right_no
     place = left.noun if number is None else f"{left.noun} {number:,}"
     return row._replace(said=f"{place} is {row.what}")
-
-
-def opcodes(
-    left: Sequence[Hashable], right: Sequence[Hashable]
-) -> Iterator[tuple[Literal["equal", "change"], int, int, int, int]]:
-    """Equal runs and changed blocks; a deletion next to an insertion is one block, to be shown side by side."""
-    head = _shared_head(left, right)
-    if head:
-        yield "equal", 0, head, 0, head
-    block: tuple[int, int, int, int] | None = None
-    for op in Indel.opcodes(left[head:], right[head:]):
-        i1, i2, j1, j2 = op.src_start + head, op.src_end + head, op.dest_start + head, op.dest_end + head
-        if op.tag == "equal":
-            if block:
-                yield "change", *block
-                block = None
-            yield "equal", i1, i2, j1, j2
-        else:
-            block = (block[0], i2, block[2], j2) if block else (i1, i2, j1, j2)
-    if block:
-        yield "change", *block
-
-
-def _shared_head(left: Sequence[Hashable], right: Sequence[Hashable]) -> int:
-    """How many lines are equal at the start."""
-    pairs = enumerate(zip(left, right, strict=False))
-    return next((at for at, (one, other) in pairs if one != other), min(len(left), len(right)))
-
-
-def changed_spans(a: str, b: str) -> tuple[list[Span], list[Span]]:
-    """The words of two lines that differ. Long lines are compared only around their first difference."""
-    left, right = _WORD.findall(a), _WORD.findall(b)
-    head = _shared_head(left, right)
-    tail = _shared_head(left[head:][::-1], right[head:][::-1])
-    middles = left[head : len(left) - tail], right[head : len(right) - tail]
-    shared = [("".join(left[:head]), False)], [("".join(left[len(left) - tail :]), False)]
-    if sum(len(word) for words in middles for word in words) > MAX_CHARACTERS:
-        spans = [("".join(middles[0]), True)], [("".join(middles[1]), True)]
-    else:
-        spans = _changed_words(*middles)
-    return _joined([*shared[0], *spans[0], *shared[1]]), _joined([*shared[0], *spans[1], *shared[1]])
-
-
-def _changed_words(left: list[str], right: list[str]) -> tuple[list[Span], list[Span]]:
-    spans: tuple[list[Span], list[Span]] = ([], [])
-    for tag, i1, i2, j1, j2 in opcodes(left, right):
-        spans[0].append(("".join(left[i1:i2]), tag == "change"))
-        spans[1].append(("".join(right[j1:j2]), tag == "change"))
-    return spans
-
-
-def _joined(spans: list[Span]) -> list[Span]:
-    """Without empty pieces, neighbours of one kind as one."""
-    out: list[Span] = []
-    for text, differs in spans:
-        if text and out and out[-1][1] == differs:
-            out[-1] = (out[-1][0] + text, differs)
-        elif text:
-            out.append((text, differs))
-    return out
 
 
 def _trimmed(rows: Iterable[Row]) -> list[Row]:

@@ -9,7 +9,8 @@ from hashlib import sha256
 from dashboard.escape import html
 from dashboard.facts import counted
 from dashboard.text import code_view
-from dashboard.text.diff import Comparison, Excerpt, Row, Span, compare
+from dashboard.text.diff import Comparison, Row, Side, compare
+from dashboard.text.words import Span
 
 _MARKS = str.maketrans({" ": "·", "\t": "→", "\r": "␍", "\n": "⏎", "\u00a0": "⍽"})
 _ALWAYS = {"\r": "␍", "\x00": "␀", "\x1b": "␛"}
@@ -53,7 +54,9 @@ def rows(comparison: Comparison, expected: str, actual: str, line: int | None = 
     it may differ as texts only. None: the first row that differs.
     """
     if not comparison.rows:
-        part = "" if comparison.actual.gap is None else ", the same in the stored parts"
+        part = (
+            "" if comparison.actual.gap is None and not comparison.actual.extent else ", the same in the stored parts"
+        )
         return _one_text(expected, f"expected and actual{part}")
     first = comparison.first_row(line)
     body = "".join(_row(row, first=row is first) for row in comparison.rows)
@@ -68,10 +71,15 @@ def rows(comparison: Comparison, expected: str, actual: str, line: int | None = 
         notes.append("the difference was not stored")
     if not comparison.whole:
         notes.append(_NOT_WHOLE)
-        if comparison.expected.gap is None and comparison.actual.gap is None:
+        if all(side.gap is None and not side.extent for side in (comparison.expected, comparison.actual)):
             notes.append(f"SHA-256 of expected {_digest(expected)}, of actual {_digest(actual)}")
     tail = "".join(f'<tr><td class="fold" colspan="5">{html(note)}</td></tr>' for note in notes)
-    columns = '<colgroup><col class="sign"><col class="no"><col><col class="no"><col></colgroup>'
+    most = max(
+        (number for row in comparison.rows for number in (row.left_no, row.right_no) if number is not None),
+        default=None,
+    )
+    width = 0.4 if most is None else max(3.4, 0.65 * len(str(most)) + 1)
+    columns = f'<colgroup><col class="sign">{f"<col style=width:{width:.1f}em><col>" * 2}</colgroup>'
     return _box(f"<table>{columns}{head}<tbody>{body}{tail}</tbody></table>")
 
 
@@ -195,7 +203,9 @@ def _row(row: Row, *, first: bool) -> str:
     return f"<tr{mark}>{sign}{left}{right}</tr>"
 
 
-def _extent(side: Excerpt) -> str:
+def _extent(side: Side) -> str:
+    if side.extent:
+        return side.extent
     if side.gap is not None:
         return f"head and tail of {counted(side.characters, 'character')}"
     if side.noun != "line":

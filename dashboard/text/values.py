@@ -14,8 +14,10 @@ from functools import lru_cache
 from typing import Any, Final
 
 from dashboard.text import diff
-from dashboard.text.diff import Comparison, Excerpt, Row, Span
+from dashboard.text.diff import Comparison, Row, Side
+from dashboard.text.words import Span, changed_spans, opcodes
 from evaluator.checkers import get_checker
+from evaluator.model import Excerpt
 from evaluator.syntax import tree_of
 
 NOTHING: Final = object()
@@ -51,19 +53,19 @@ def same_literal(one: str, other: str) -> bool:
 
 
 @lru_cache(maxsize=16)
-def compare(expected: str, actual: str, checker: str | None, *, first: tuple[int, int] = (0, 0)) -> Comparison | None:
+def compare(expected: str, actual: str, checker: str | None, excerpt: Excerpt | None = None) -> Comparison | None:
     """The two texts as values; None where one is no literal, or nothing would be left to see.
 
-    `checker`: the rule by which items are equal, if it has one for values; None: Python's. `first`: the number of each
-    side's first item, where the texts are parts of longer lists.
+    `checker`: the rule by which items are equal, if it has one for values; None: Python's. `excerpt`: which parts of
+    longer lists they are.
     """
     ours, theirs = literal(expected), literal(actual)
-    if ours is NOTHING or theirs is NOTHING:
+    if ours is NOTHING or theirs is NOTHING or (excerpt and excerpt.unit != "item"):
         return None
     if isinstance(ours, str) and isinstance(theirs, str) and "\n" in ours + theirs:
         return diff.compare(ours, theirs)
     try:
-        found = _Values(checker).compared(ours, theirs, first)
+        found = _Values(checker).compared(ours, theirs, excerpt)
     except RecursionError:
         return None
     return found if any(row.kind == "change" for row in found.rows) else None
@@ -85,21 +87,21 @@ class _Values:
         self._in_order = not (checker or "").startswith("unordered")
         self._rows = 0
 
-    def compared(self, ours: Any, theirs: Any, first: tuple[int, int]) -> Comparison:
-        found = self._opened(ours, theirs, "", first)
+    def compared(self, ours: Any, theirs: Any, excerpt: Excerpt | None) -> Comparison:
+        found = self._opened(ours, theirs, "", excerpt)
         if found is None:
             left, right = self._spans(ours, theirs)
             row = Row("equal" if self._same(ours, theirs) else "change", None, left, None, right)
-            found = Comparison(None, [row], Excerpt([]), Excerpt([]), whole=True, endings=[])
+            found = Comparison(None, [row], Side([]), Side([]), whole=True, endings=[])
         return found
 
     def _opened(
-        self, ours: Any, theirs: Any, path: str, first: tuple[int, int] = (0, 0), depth: int = 0
+        self, ours: Any, theirs: Any, path: str, excerpt: Excerpt | None = None, depth: int = 0
     ) -> Comparison | None:
         """The items of two containers; None if they are something else, or not of one kind."""
         kinds = [_kind(value) for value in (ours, theirs)]
         if kinds == [list, list] and self._in_order and (self._mixed or type(ours) is type(theirs)):
-            return self._sequence(ours, theirs, path, first, depth)
+            return self._sequence(ours, theirs, path, excerpt, depth)
         inner: dict[int, tuple[Any, Any, str]] = {}
         if kinds == [dict, dict]:
             rows, noun = list(self._mapping(ours, theirs, path, inner)), "key"
@@ -107,29 +109,31 @@ class _Values:
             rows, noun = list(self._unordered(ours, theirs, path)), "item"
         else:
             return None
-        left, right = (Excerpt([], noun=noun, characters=len(each)) for each in (ours, theirs))
+        left, right = (Side([], noun=noun, characters=len(each)) for each in (ours, theirs))
         found = diff.concluded(rows, left, right)
         shown = (
             [_brief(row)] if id(row) not in inner else self._changed(*inner[id(row)], row, depth) for row in found.rows
         )
         return found._replace(rows=[row for each in shown for row in each])
 
-    def _sequence(self, ours: Any, theirs: Any, path: str, first: tuple[int, int], depth: int) -> Comparison:
+    def _sequence(self, ours: Any, theirs: Any, path: str, excerpt: Excerpt | None, depth: int) -> Comparison:
         keys = [[self._key(item) for item in items] for items in (ours, theirs)]
         if self._check and len(ours) == len(theirs):  # which may be equal within a tolerance
             pairs = zip(*keys, ours, theirs, strict=True)
             keys[1] = [k if k == other or self._check(a, b) is None else other for k, other, a, b in pairs]
         left, right = (
-            Excerpt([*map(_written, items)], characters=len(items), first=start, noun="item", keys=key)
-            for items, start, key in zip((ours, theirs), first, keys, strict=True)
+            Side([*map(_written, items)], characters=len(items), first=0, noun="item", keys=key)
+            for items, key in zip((ours, theirs), keys, strict=True)
         )
+        if excerpt is not None:
+            left, right = diff.part(left, "item", *excerpt.expected), diff.part(right, "item", *excerpt.actual)
         found = diff.aligned(left, right, lambda i, j: self._spans(ours[i], theirs[j]))
         rows: list[Row] = []
         for row in found.rows:
             i, j = row.left_no, row.right_no
             inner = _brief(_within(row, path))
             if row.kind == "change" and i is not None and j is not None:
-                pair = ours[i - first[0]], theirs[j - first[1]]
+                pair = ours[i - left.first], theirs[j - right.first]
                 rows += self._changed(*pair, f"{path}[{i}]", inner, depth)
             else:
                 rows.append(inner)
@@ -185,7 +189,7 @@ class _Values:
     def _spans(self, ours: Any, theirs: Any) -> tuple[list[Span], list[Span]]:
         """What differs in a pair of values: of two lists their items, of two texts their words, else all."""
         if isinstance(ours, str) and isinstance(theirs, str):
-            return diff.changed_spans(_written(ours), _written(theirs))
+            return changed_spans(_written(ours), _written(theirs))
         if _kind(ours) is _kind(theirs) is dict:
             left, right = ({self._name(key): self._key(item) for key, item in each.items()} for each in (ours, theirs))
             return _pieces(
@@ -197,7 +201,7 @@ class _Values:
             and max(len(ours), len(theirs)) <= _ONE_ROW
         ):
             keys = [self._key(item) for item in ours], [self._key(item) for item in theirs]
-            changed = [places for tag, *places in diff.opcodes(*keys) if tag == "change"]
+            changed = [places for tag, *places in opcodes(*keys) if tag == "change"]
             ours_marked = [any(i1 <= n < i2 for i1, i2, _, _ in changed) for n in range(len(ours))]
             theirs_marked = [any(j1 <= n < j2 for _, _, j1, j2 in changed) for n in range(len(theirs))]
             return _pieces(ours, ours_marked), _pieces(theirs, theirs_marked)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from dashboard.text import diff, diff_view
+from dashboard.text import diff, diff_view, words
 from evaluator.checkers import shortened
 
 _text = some.text(alphabet="ab \n\t\r", max_size=60)
@@ -74,7 +74,7 @@ def test_white_space_is_drawn_where_it_differs_and_not_elsewhere() -> None:
 
 def marked(expected: str, actual: str) -> tuple[list[str], list[str]]:
     """The marked pieces of each line."""
-    left, right = diff.changed_spans(expected, actual)
+    left, right = words.changed_spans(expected, actual)
     return [text for text, differs in left if differs], [text for text, differs in right if differs]
 
 
@@ -84,6 +84,7 @@ def marked(expected: str, actual: str) -> tuple[list[str], list[str]]:
         ("True", "False", (["True"], ["False"])),
         ("[1, True, 12]", "[1, False, 2]", (["True", "12"], ["False", "2"])),
         ("0.5 1", "0.25 1", (["0.5"], ["0.25"])),
+        ("x" * 50 + "at", "x" * 50 + "bt", (["a"], ["b"])),
         ("a b", "a  b", ([], [" "])),
         ("", "x", ([], ["x"])),
     ],
