@@ -23,6 +23,7 @@ __all__ = [
     "Component",
     "Difference",
     "Disagreement",
+    "Excerpt",
     "Flag",
     "Frame",
     "Grade",
@@ -194,6 +195,17 @@ class Difference(msgspec.Struct, frozen=True):
         return self.message
 
 
+class Excerpt(msgspec.Struct, frozen=True):
+    """Which part of a long expected and actual output is kept: the same part of both, around their first difference.
+
+    Each side has the number of units that are left out before the part, and the number of all.
+    """
+
+    unit: Literal["line", "item", "character"]
+    expected: tuple[int, int]
+    actual: tuple[int, int]
+
+
 class Frame(msgspec.Struct, frozen=True):
     """One frame of a traceback, in the completion's own code. `line` counts from 1 in the extracted code."""
 
@@ -241,6 +253,8 @@ class CaseResult(msgspec.Struct, kw_only=True):
     error_type: str | None = None
     error_message: str | None = None
     traceback: Traceback | None = None
+    excerpt: Excerpt | None = None
+    """Set if `expected` and `actual` are parts of longer ones around the first difference."""
 
     @property
     def reason(self) -> str | None:

@@ -29,7 +29,7 @@ RECORDS = BASE | {
     "user_files",
     "version",
 }
-GRADING = {"sandbox", "cases", "suites", "checkers", "flags", "extraction"}
+GRADING = {"sandbox", "cases", "excerpts", "suites", "checkers", "flags", "extraction"}
 LIBRARY = RECORDS | GRADING | {
     "graders", "workers", "api", "file_grading", "auditing", "references", "report", "formats",
     "runs",
@@ -41,7 +41,9 @@ MAY_IMPORT = {
     "flags": RECORDS,
     "sandbox": RECORDS,
     "cases": RECORDS | {"checkers", "sandbox"},
-    "suites": RECORDS | {"cases", "checkers", "flags", "sandbox"},  # literal calls are decided by the `python` checker
+    "excerpts": RECORDS | {"cases", "checkers"},
+    "suites": RECORDS
+    | {"cases", "checkers", "excerpts", "flags", "sandbox"},  # literal calls are decided by the `python` checker
     "formats": RECORDS,
     "runs": RECORDS | {"formats", "extraction"},
     "report": RECORDS | {"runs"},

@@ -32,7 +32,7 @@ def equalities(test: CaseRecord | None, mode: str) -> list[tuple[str, bool]]:
     if test is None or test.verdict != Verdict.WRONG_ANSWER or test.expected is None or test.actual is None:
         return []
     described = mode == Mode.ANSWER or (case_view.is_code(mode) and case_view.in_words(test.expected))
-    if described or not (_whole(test.expected) and _whole(test.actual)):
+    if described or test.excerpt or not (_whole(test.expected) and _whole(test.actual)):
         return []
     if len(test.expected) + len(test.actual) > _LONGEST:
         return []

@@ -233,11 +233,8 @@ def _result(screen: Screen, rollout: RolloutRecord, test: CaseRecord | None) -> 
     mode = task.mode if task else ""
     _failure(rollout, test, mode)
     if test is not None:
-        verdict = theme.verdict(test.verdict)
-        case_view.expected_and_actual(
-            verdict, test.expected, test.actual, test.difference, mode, test.diff_line,
-            introduced=not no_test_decides(rollout) and verdict is not Verdict.PASSED,
-        )  # fmt: skip
+        said = not no_test_decides(rollout) and test.verdict != Verdict.PASSED
+        case_view.expected_and_actual(case_view.sides_of(test, mode, rollout.checker), introduced=said)
         if task is not None:
             _input(task, test.test_index)
     if rollout.flags:
@@ -255,9 +252,7 @@ def _failure(rollout: RolloutRecord, test: CaseRecord | None, mode: str) -> None
         return
     first, message = "", result.error_message or ""
     if test is not None:
-        first = rollout.loading or case_view.first_difference(
-            verdict, test.expected, test.actual, test.difference, mode
-        )
+        first = rollout.loading or case_view.first_difference(case_view.sides_of(test, mode, rollout.checker))
     quiet = ""
     if test is None and verdict in (Verdict.NO_CODE, Verdict.UNKNOWN):
         quiet = explained(verdict)

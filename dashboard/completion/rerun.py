@@ -89,7 +89,7 @@ def result(screen: Screen, rollout: RolloutRecord, record: TaskRecord | None, te
         st.html(completion_view.letters(grade.cases))
     case = trial_run.deciding(grade, found.test)
     if case is not None and case.verdict is not Verdict.PASSED:
-        trial_run.show_case(case, found.text, record.mode)
+        trial_run.show_case(case, found.text, record.mode, grade.checker)
     _changes(original(rollout, record), found.text)
     return True
 

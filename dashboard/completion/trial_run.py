@@ -157,7 +157,7 @@ def _result(record: TaskRecord) -> None:
         st.html(completion_view.letters(shown))
     failing = deciding(trial.grade, trial.test)
     if failing is not None:
-        show_case(failing, trial.text, record.mode)
+        show_case(failing, trial.text, record.mode, trial.grade.checker)
 
 
 def deciding(grade: Grade, test: int | None) -> CaseResult | None:
@@ -176,7 +176,7 @@ def _headline(result: Grade) -> None:
     facts.line(found, title=result.verdict.value, chip=result.verdict.value, own=True)
 
 
-def show_case(case: CaseResult, text: str, mode: str) -> None:
+def show_case(case: CaseResult, text: str, mode: str, checker: str | None) -> None:
     """The result of one test case: where in `text` it stopped, expected beside actual, its output."""
     facts.line(
         [
@@ -192,7 +192,8 @@ def show_case(case: CaseResult, text: str, mode: str) -> None:
         line = case.error_line or case.traceback.line
         st.html(code_view.code(text, failing=line, frames=lines, note=said, prefix="T", height="220px"))
     difference, line = (case.difference.message, case.difference.line) if case.difference else (None, None)
-    case_view.expected_and_actual(case.verdict, case.expected, case.actual, difference, mode, line)
+    sides = case_view.Sides(case.verdict, case.expected, case.actual, difference, mode, line, checker, case.excerpt)
+    case_view.expected_and_actual(sides)
     for name, output in (("stdout", case.stdout), ("stderr", case.stderr)):
         if output:
             facts.section(name)

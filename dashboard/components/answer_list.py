@@ -9,7 +9,7 @@ from dashboard import escape, state, theme
 from dashboard.facts import short_sample
 from dashboard.queries.answers import SHOWN, Answer
 from dashboard.state import View
-from dashboard.text import case_view
+from dashboard.text import values
 from evaluator.model import Verdict
 
 _mount = theme.component("answer_list", '<div class="answers" role="list"></div>', "links.js")
@@ -67,7 +67,7 @@ def _row(answer: Answer, total: int, here: View, mine: Mine | None) -> dict[str,
 
 
 def _mark(answer: Answer, mine: Mine) -> str:
-    if mine.expected and answer.text is not None and case_view.same_literal(answer.text, mine.expected[:SHOWN]):
+    if mine.expected and answer.text is not None and values.same_literal(answer.text, mine.expected[:SHOWN]):
         return "expected"
     return "accepted" if answer.verdict == Verdict.PASSED and answer.text is not None else ""
 

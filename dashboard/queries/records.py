@@ -91,6 +91,7 @@ class CaseRecord(msgspec.Struct, frozen=True):
     error_message: str | None
     error_line: int | None
     traceback: str | None
+    excerpt: str | None
 
 
 class TaskRecord(msgspec.Struct, frozen=True):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard import facts, state, theme
+from dashboard import facts, state
 from dashboard.components import scroll
 from dashboard.facts import counted
 from dashboard.queries import answers, records, task_names
@@ -38,15 +38,10 @@ def show(run: OpenRun, task_id: str, sample_id: str, test: int | None, target: V
     st.html(tables_view.preview(verdict, _title(run, record, case), _facts(record, recorded=run.recorded)))
     _buttons(target.but(test=test), why=not run.recorded)
     if case is not None and case.verdict == Verdict.WRONG_ANSWER:
-        _sides(case, mode)
+        case_view.expected_and_actual(case_view.sides_of(case, mode, record.checker))
     _failure(run, record, case)
     if case is not None and case.verdict not in (Verdict.WRONG_ANSWER, Verdict.PASSED):
-        _sides(case, mode)
-
-
-def _sides(case: CaseRecord, mode: str) -> None:
-    verdict = theme.verdict(case.verdict)
-    case_view.expected_and_actual(verdict, case.expected, case.actual, case.difference, mode, case.diff_line)
+        case_view.expected_and_actual(case_view.sides_of(case, mode, record.checker))
 
 
 def task_answers(run: OpenRun, task_id: str, sample_id: str, test: int) -> None:

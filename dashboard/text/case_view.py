@@ -2,50 +2,22 @@
 
 from __future__ import annotations
 
-import ast
 import re
-from functools import lru_cache
+from typing import NamedTuple
 
 import streamlit as st
 
-from dashboard import facts
+from dashboard import facts, theme
 from dashboard.facts import counted
-from dashboard.text import code_view, diff, diff_view
-from evaluator.model import Mode, Verdict
-from evaluator.syntax import tree_of
-
-_LONGEST = 20_000
-_PARTS = (ast.Constant, ast.List, ast.Tuple, ast.Set, ast.Dict, ast.UnaryOp, ast.USub, ast.expr_context)
-
-
-def alike(expected: str, actual: str) -> tuple[str, str]:
-    """Both as Python writes them; as they are where one is not a literal, or where nothing would be left to see."""
-    ours, theirs = written(expected), written(actual)
-    if ours is None or theirs is None or ours == theirs:
-        return expected, actual
-    return ours, theirs
-
-
-def same_literal(one: str, other: str) -> bool:
-    """Whether they are the same text, or the same literal."""
-    return one == other or (written(one) is not None and written(one) == written(other))
-
-
-@lru_cache(maxsize=1_000)
-def written(text: str) -> str | None:
-    """`[1, 'a']` for `[1,"a"]`. None if the text is not a literal, or very long. Nothing is evaluated."""
-    tree = tree_of(text.strip()) if len(text) <= _LONGEST else None
-    if tree is None or len(tree.body) != 1:
-        return None
-    (only,) = tree.body
-    if not isinstance(only, ast.Expr) or not all(isinstance(node, _PARTS) for node in ast.walk(only.value)):
-        return None
-    return ast.unparse(only.value)
-
+from dashboard.queries.records import CaseRecord, decoded
+from dashboard.text import code_view, diff, diff_view, values
+from evaluator.model import Excerpt, Mode, Verdict
 
 SHOWN = 20_000
 """The most characters of an input that are shown."""
 
+_RAW_FROM = 3
+"""Rows from which on the raw texts have a tab."""
 _CELL = 160
 _STATEMENT = re.compile(r"^(?=[\w@])(?!(?:else|elif|except|finally)\b)", re.MULTILINE)
 _METHOD = re.compile(r"[\w.]+$", re.MULTILINE)
@@ -102,14 +74,47 @@ def _last_statement(source: str) -> int:
     return starts[-1] if starts else 0
 
 
-def first_difference(
-    verdict: Verdict, expected: str | None, actual: str | None, difference: str | None, mode: str
-) -> str:
-    """What is wrong, in one line: what the checker says, else where the texts first differ; or nothing."""
-    if difference:
-        return difference if _speaks(difference) else f"First difference: {difference}"
-    compared = verdict is Verdict.WRONG_ANSWER and not is_code(mode) and mode != Mode.ANSWER
-    return diff_view.banner(diff.compare(expected, actual)) if compared and expected is not None and actual else ""
+class Sides(NamedTuple):
+    """The two sides of a test case, as a run keeps them."""
+
+    verdict: Verdict
+    expected: str | None
+    actual: str | None
+    difference: str | None
+    mode: str
+    line: int | None = None
+    """Where the difference is in the actual output, if the checker says so."""
+    checker: str | None = None
+    """The rule by which values are equal."""
+    excerpt: Excerpt | None = None
+
+    def compared(self) -> diff.Comparison:
+        """Item by item where both are values, else line by line."""
+        sides = self.expected or "", self.actual or ""
+        found = None if self.mode == Mode.STDIN else values.compare(*sides, self.checker, self.excerpt)
+        return found or diff.compare(*sides, self.excerpt)
+
+
+def sides_of(case: CaseRecord, mode: str, checker: str | None) -> Sides:
+    """Those of a stored test case."""
+    kept, verdict = decoded(case.excerpt, Excerpt), theme.verdict(case.verdict)
+    return Sides(verdict, case.expected, case.actual, case.difference, mode, case.diff_line, checker, kept)
+
+
+def first_difference(sides: Sides) -> str:
+    """What is wrong, in one line: what is missing or extra, else what the checker says, else where the texts differ."""
+    said, mode = sides.difference, sides.mode
+    if said and _speaks(said):
+        return said
+    compared = sides.verdict is Verdict.WRONG_ANSWER and sides.expected is not None and sides.actual
+    if not compared or mode == Mode.ANSWER or (is_code(mode) and not said):
+        return f"First difference: {said}" if said else ""
+    found = sides.compared()
+    first = found.first_row(sides.line)
+    if first and first.said:
+        text = "".join(text for text, _ in first.left or first.right or ())
+        return f"First difference: {first.said}: {'expected' if first.left else 'got'} {text[:_CELL]}"
+    return f"First difference: {said}" if said else diff_view.banner(found)
 
 
 def _speaks(difference: str) -> bool:
@@ -117,38 +122,29 @@ def _speaks(difference: str) -> bool:
     return not _PLACE.match(difference)
 
 
-def expected_and_actual(
-    verdict: Verdict,
-    expected: str | None,
-    actual: str | None,
-    difference: str | None,
-    mode: str,
-    line: int | None = None,
-    *,
-    introduced: bool = False,
-) -> None:
+def expected_and_actual(sides: Sides, *, introduced: bool = False) -> None:
     """Both sides with their first difference; or the sides that there are, where the test case was not compared.
 
-    `line`: where the difference is in the actual output, if the checker says so.
     `introduced`: the page says already what `first_difference` says.
     """
-    said = "" if introduced else first_difference(verdict, expected, actual, difference, mode)
+    said = "" if introduced else first_difference(sides)
+    verdict, expected, actual = sides[:3]
     if said:
-        facts.banner(said, code=is_code(mode))
-    if is_code(mode):
-        _statement(verdict, expected, actual, difference)
-    elif mode == Mode.ANSWER:
-        _checked(verdict, expected, actual, difference)
+        facts.banner(said, code=is_code(sides.mode))
+    if is_code(sides.mode):
+        _statement(sides)
+    elif sides.mode == Mode.ANSWER:
+        _checked(verdict, expected, actual, sides.difference)
     elif expected is None:
         if actual is not None:
             _got(actual)
     else:
-        values = (expected, actual or "")
-        _output(verdict, *(alike(*values) if mode == Mode.CALL else values), line)
+        _output(sides, expected, actual or "")
 
 
-def _output(verdict: Verdict, expected: str, actual: str, line: int | None) -> None:
+def _output(sides: Sides, expected: str, actual: str) -> None:
     """For an output or a value: both texts."""
+    verdict = sides.verdict
     compared = verdict in (Verdict.PASSED, Verdict.WRONG_ANSWER)
     if not actual and not (compared and expected):
         _nothing(expected, verdict)
@@ -157,19 +153,33 @@ def _output(verdict: Verdict, expected: str, actual: str, line: int | None) -> N
         facts.note("The checker accepts it; the texts differ as marked.")
     elif not compared:
         facts.note(f"Output before {verdict.value}:")
-    st.html(diff_view.side_by_side(expected, actual, line))
+    _both(sides, expected, actual)
 
 
-def _statement(verdict: Verdict, expected: str | None, actual: str | None, difference: str | None) -> None:
+def _both(sides: Sides, expected: str, actual: str) -> None:
+    """The rows of both sides; the texts as they are in a second tab."""
+    found = sides.compared()
+    drawn = diff_view.rows(found, expected, actual, sides.line)
+    if len(found.rows) < _RAW_FROM:
+        st.html(drawn)
+        return
+    shown, raw = st.tabs([f"By {found.actual.noun}", "Raw text"])
+    shown.html(drawn)
+    raw.html(diff_view.beside(expected, actual))
+
+
+def _statement(sides: Sides) -> None:
     """For a statement: the message names both sides, and may be all there is."""
-    if expected and actual:
-        as_text = verdict is Verdict.WRONG_ANSWER and not in_words(expected)
-        st.html((diff_view.side_by_side if as_text else diff_view.beside)(*alike(expected, actual)))
+    verdict, expected, actual = sides[:3]
+    if expected and actual and verdict is Verdict.WRONG_ANSWER and not in_words(expected):
+        _both(sides, expected, actual)
+    elif expected and actual:
+        st.html(diff_view.beside(expected, actual))
     elif actual:
         _got(actual)
     elif verdict is Verdict.PASSED:
         facts.note("It holds.")
-    elif expected and not difference:
+    elif expected and not sides.difference:
         _nothing(expected, verdict)
 
 

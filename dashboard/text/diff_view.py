@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import itertools
+import re
 from hashlib import sha256
 
 from dashboard.escape import html
 from dashboard.facts import counted
 from dashboard.text import code_view
-from dashboard.text.diff import Comparison, Excerpt, Row, Span, compare
+from dashboard.text.diff import Comparison, Row, Side, compare
+from dashboard.text.words import Span
 
 _MARKS = str.maketrans({" ": "·", "\t": "→", "\r": "␍", "\n": "⏎", "\u00a0": "⍽"})
 _ALWAYS = {"\r": "␍", "\x00": "␀", "\x1b": "␛"}
+_SPACES = re.compile(r"^\s+|\s+$|\s{2,}|[^\S ]")
 _SHOWN = 4_000
 _LONG_LINE = 3_000
 _MOST_SPANS = 60
@@ -25,6 +28,11 @@ def visible(text: str) -> str:
     return text.translate(_MARKS)
 
 
+def _marked(text: str) -> str:
+    """The same of what differs; a single space between words stays as it is."""
+    return _SPACES.sub(lambda found: visible(found[0]), text)
+
+
 def banner(comparison: Comparison) -> str:
     """Where the first difference is, as one line of text."""
     first = comparison.first
@@ -35,29 +43,44 @@ def banner(comparison: Comparison) -> str:
 
 
 def side_by_side(expected: str, actual: str, line: int | None = None) -> str:
-    """A table of both texts with the differences marked.
+    """A table of both texts with the differences marked; see `rows`."""
+    return rows(compare(expected, actual), expected, actual, line)
+
+
+def rows(comparison: Comparison, expected: str, actual: str, line: int | None = None) -> str:
+    """A table of two texts' lines, or of two values' items, each change with a sign and what is missing in words.
 
     `line`: the line of actual at which the checker found its first difference; that row is outlined. The rows before
     it may differ as texts only. None: the first row that differs.
     """
-    comparison = compare(expected, actual)
     if not comparison.rows:
-        part = "" if comparison.actual.gap is None else ", the same in the stored parts"
+        part = (
+            "" if comparison.actual.gap is None and not comparison.actual.extent else ", the same in the stored parts"
+        )
         return _one_text(expected, f"expected and actual{part}")
-    changed = [row for row in comparison.rows if row.kind == "change"]
-    reached = [row for row in changed if (row.right_no or row.left_no or 0) >= (line or 0)]
-    first = next(iter(reached or changed), None)
+    first = comparison.first_row(line)
     body = "".join(_row(row, first=row is first) for row in comparison.rows)
-    head = _head(f"expected · {_extent(comparison.expected)}", f"actual · {_extent(comparison.actual)}")
+    extents = _extent(comparison.expected), ": ".join(filter(None, (_extent(comparison.actual), comparison.found)))
+    heads = (
+        f'<th colspan="2">{html(name + (f" · {extent}" if extent else ""))}</th>'
+        for name, extent in zip(("expected", "actual"), extents, strict=True)
+    )
+    head = f"<thead><tr><th></th>{''.join(heads)}</tr></thead>"
     notes = list(comparison.endings)
-    if not changed:
+    if first is None:
         notes.append("the difference was not stored")
     if not comparison.whole:
         notes.append(_NOT_WHOLE)
-        if comparison.expected.gap is None and comparison.actual.gap is None:
+        if all(side.gap is None and not side.extent for side in (comparison.expected, comparison.actual)):
             notes.append(f"SHA-256 of expected {_digest(expected)}, of actual {_digest(actual)}")
-    tail = "".join(f'<tr><td class="fold" colspan="4">{html(note)}</td></tr>' for note in notes)
-    return _box(f"{_TABLE}{head}<tbody>{body}{tail}</tbody></table>")
+    tail = "".join(f'<tr><td class="fold" colspan="5">{html(note)}</td></tr>' for note in notes)
+    most = max(
+        (number for row in comparison.rows for number in (row.left_no, row.right_no) if number is not None),
+        default=None,
+    )
+    width = 0.4 if most is None else max(3.4, 0.65 * len(str(most)) + 1)
+    columns = f'<colgroup><col class="sign">{f"<col style=width:{width:.1f}em><col>" * 2}</colgroup>'
+    return _box(f"<table>{columns}{head}<tbody>{body}{tail}</tbody></table>")
 
 
 def one_column(before: str, after: str, title: str = "") -> str:
@@ -94,7 +117,7 @@ def two_codes(a: str, b: str, height: str) -> str:
         similar = row.kind == "change" and _alike(row.left) and _alike(row.right)
         cells = _code(row.left_no, row.left, left, "minus", row, marked=similar)
         cells += _code(row.right_no, row.right, right, "plus", row, marked=similar)
-        body += _fold(row, 4, "equal line") or f"<tr>{cells}</tr>"
+        body += _fold(row, 4) or f"<tr>{cells}</tr>"
     if not comparison.whole:
         body += f'<tr><td class="fold" colspan="4">{_NOT_WHOLE}</td></tr>'
     table = f"{_TABLE}{_head('A', 'B')}<tbody>{body}</tbody></table>"
@@ -121,13 +144,18 @@ def _alike(spans: list[Span] | None) -> bool:
     return equal >= _ALIKE * sum(len(text.strip()) for text, _ in spans)
 
 
-def _fold(row: Row, columns: int, noun: str = "") -> str:
+def _fold(row: Row, columns: int) -> str:
     """The row of a table that stands for lines or characters that are not shown; "" for another row."""
-    if row.kind not in ("fold", "gap"):
-        return ""
-    lines = counted(row.folded, noun) if noun else f"{counted(row.folded, 'line')} not shown"
-    said = lines if row.kind == "fold" else _left_out(*row.left_out)
-    return f'<tr><td class="fold" colspan="{columns}">{said}</td></tr>'
+    match row.kind:
+        case "fold":
+            said = f"… {counted(row.folded, f'equal {row.said}')}"
+        case "cut":
+            said = f"… {counted(row.folded, 'row')} not shown"
+        case "gap":
+            said = _left_out(*row.left_out)
+        case _:
+            return ""
+    return f'<tr><td class="fold" colspan="{columns}">{html(said)}</td></tr>'
 
 
 def beside(expected: str, actual: str) -> str:
@@ -161,17 +189,28 @@ def _head(left: str, right: str) -> str:
     return f'<thead><tr><th colspan="2">{html(left)}</th><th colspan="2">{html(right)}</th></tr></thead>'
 
 
+_SIGNS = {"missing": "−", "extra": "+", "changed": "~"}
+
+
 def _row(row: Row, *, first: bool) -> str:
+    if fold := _fold(row, 5):
+        return fold
     changed = row.kind == "change"
-    mark = ' class="first"' if first else ""
-    left = _side(row.left_no, row.left, changed, "expected")
-    return _fold(row, 4) or f"<tr{mark}>{left}{_side(row.right_no, row.right, changed, 'actual')}</tr>"
+    left = _side(row.left_no, row.left, changed, "expected", row.said)
+    right = _side(row.right_no, row.right, changed, "actual", row.said)
+    sign = f'<td class="sign" title="{row.what}">{_SIGNS[row.what]}</td>' if changed else "<td></td>"
+    mark = ' class="first"' if first else "" if changed else ' class="same"'
+    return f"<tr{mark}>{sign}{left}{right}</tr>"
 
 
-def _extent(side: Excerpt) -> str:
-    if side.gap is None:
-        return counted(len(side.lines), "line")
-    return f"head and tail of {counted(side.characters, 'character')}"
+def _extent(side: Side) -> str:
+    if side.extent:
+        return side.extent
+    if side.gap is not None:
+        return f"head and tail of {counted(side.characters, 'character')}"
+    if side.noun != "line":
+        return counted(side.characters, side.noun)
+    return counted(len(side.lines), "line") if side.lines else ""
 
 
 def _left_out(expected: int, actual: int) -> str:
@@ -180,17 +219,17 @@ def _left_out(expected: int, actual: int) -> str:
     return f"{counted(expected, 'character')} of expected and {actual:,} of actual not shown"
 
 
-def _side(number: int | None, spans: list[Span] | None, changed: bool, name: str) -> str:
+def _side(number: int | None, spans: list[Span] | None, changed: bool, name: str, said: str) -> str:
     if spans is None:
-        return '<td class="no"></td><td></td>'
+        return f'<td class="no"></td><td class="end">{html(said)}</td>'
     kind = f' class="{name}"' if changed else ""
-    return f'<td class="no">{number or ""}</td><td{kind}>{_spans(spans)}</td>'
+    return f'<td class="no">{"" if number is None else number}</td><td{kind}>{_spans(spans)}</td>'
 
 
 def _spans(spans: list[Span]) -> str:
     if sum(len(text) for text, _ in spans) > _LONG_LINE:
         spans = _near_the_change(spans)
-    return "".join(f"<i>{html(visible(text))}</i>" if differs else html(_named(text)) for text, differs in spans)
+    return "".join(f"<i>{html(_marked(text))}</i>" if differs else html(_named(text)) for text, differs in spans)
 
 
 def _near_the_change(spans: list[Span]) -> list[Span]:

@@ -20,6 +20,9 @@ _BEFORE = 20
 _BLOCK = 1 << 16
 """Lines or tokens per block: enough that copying the rest once per block is cheap."""
 
+_MOST_SHIFTED = 1_000
+"""Lines in the middle that are named as missing or extra."""
+
 
 class Spot(NamedTuple):
     """Where the actual text first differs: its offset from 0, and the text there on both sides."""
@@ -63,16 +66,27 @@ def difference(line: int, column: int, expected: str, actual: str) -> Difference
     return Difference(message(text), line=line, column=column)
 
 
-def missing_lines(line: int, count: int, first: str) -> Difference:
-    """The actual output ends before `line`, where `first` was expected; `count` lines are missing in total."""
+def missing_lines(line: int, count: int, first: str, after: str | None = None) -> Difference:
+    """`count` lines are missing in total; the first of them, `line`, was expected to be `first`.
+
+    `after`: the line that stands in their place; None if the actual output ends before them.
+    """
     what = f"line {line} is missing" if count == 1 else f"{count:,} lines are missing from line {line}"
-    return Difference(message(f"{what}: expected {excerpt(first)}"), line=line, column=1)
+    return _lines(what, f"expected {excerpt(first)}", line, after)
 
 
-def extra_lines(line: int, count: int, first: str) -> Difference:
-    """The actual output continues at `line` with `first`, after the end of the expected one."""
-    what = "1 extra line, line" if count == 1 else f"{count:,} extra lines from line"
-    return Difference(message(f"{what} {line}: got {excerpt(first)}"), line=line, column=1)
+def extra_lines(line: int, count: int, first: str, after: str | None = None) -> Difference:
+    """The actual output has `count` more lines from `line` on, which is `first`.
+
+    `after`: the line behind them; None if they are after the end of the expected output.
+    """
+    what = f"1 extra line, line {line}" if count == 1 else f"{count:,} extra lines from line {line}"
+    return _lines(what, f"got {excerpt(first)}", line, after)
+
+
+def _lines(what: str, side: str, line: int, after: str | None) -> Difference:
+    before = "" if after is None else f", before {excerpt(after)}"
+    return Difference(message(f"{what}{before}: {side}"), line=line, column=1)
 
 
 def position(text: str, offset: int) -> tuple[int, int]:
@@ -97,10 +111,23 @@ def first_lines(text: str | None, most: int = _BLOCK) -> tuple[list[str], str | 
     return lines, rest
 
 
-def compare_lines(expected: str, actual: str, spot: Callable[[str, str], Spot | None]) -> Difference | None:
-    """Line by line; `spot` returns where two lines differ, or None if they count as equal."""
+LineSpot = Callable[[str, str], Spot | None]
+"""Where two lines differ, or None if they count as equal."""
+
+
+def compare_lines(expected: str, actual: str, spot: LineSpot) -> Difference | None:
+    """Line by line. If some lines in a row are all that is missing or extra, these are the difference."""
     if expected == actual:
         return None
+    found = _first_lines_that_differ(expected, actual, spot)
+    if not isinstance(found, tuple):
+        return found
+    at, where = found
+    return _shifted(expected, actual, at, spot) or difference(at, where.offset + 1, where.expected, where.actual)
+
+
+def _first_lines_that_differ(expected: str, actual: str, spot: LineSpot) -> tuple[int, Spot] | Difference | None:
+    """The number of the first line that differs, and where in it; or the lines by which one text is longer."""
     number = 0
     wanted_rest, got_rest = content(expected), content(actual)
     while wanted_rest is not None and got_rest is not None:
@@ -110,7 +137,7 @@ def compare_lines(expected: str, actual: str, spot: Callable[[str, str], Spot | 
             for at, (one, other) in enumerate(zip(wanted, got, strict=False), start=number + 1):
                 found = None if one == other else spot(one, other)
                 if found is not None:
-                    return difference(at, found.offset + 1, found.expected, found.actual)
+                    return at, found
         number += len(got)
         if len(got) < len(wanted):
             _, wanted_after = first_lines(wanted_rest, len(got))
@@ -120,6 +147,21 @@ def compare_lines(expected: str, actual: str, spot: Callable[[str, str], Spot | 
     if got_rest is not None:
         return extra_lines(number + 1, got_rest.count("\n") + 1, _first_line(got_rest))
     return None
+
+
+def _shifted(expected: str, actual: str, at: int, spot: LineSpot) -> Difference | None:
+    """The lines from `at` on without which the two texts are equal; None if there is more to it."""
+    sides = content(expected) or "", content(actual) or ""
+    more = sides[0].count("\n") - sides[1].count("\n")
+    if not 0 < abs(more) <= _MOST_SHIFTED:
+        return None
+    wanted, got = (side.split("\n", at - 1)[-1] for side in sides)
+    longer, other = (wanted, got) if more > 0 else (got, wanted)
+    rest = longer.split("\n", abs(more))[-1]
+    if _first_lines_that_differ(*((rest, other) if more > 0 else (other, rest)), spot) is not None:
+        return None
+    name = missing_lines if more > 0 else extra_lines
+    return name(at, abs(more), _first_line(longer), _first_line(other))
 
 
 def _first_line(text: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Iterator
-from itertools import chain, count
+from itertools import chain, count, islice
 from typing import Any, NamedTuple
 
 from evaluator.checkers._rendering import BRIEF_LIMIT, brief, first_of, message
@@ -22,6 +22,8 @@ MAX_STEPS = 20_000_000
 """Items compared in one check. Above it the values count as different, and the message says why."""
 MORE_ITEMS = 1_000
 """Without order, a side with over twice the expected items plus this many is not examined."""
+MAX_SHIFTED = 100_000
+"""Items of the longer of two sequences that are compared once more, to name the items that one of them lacks."""
 MAX_NESTED = 20
 """Multisets inside multisets that are compared by walking."""
 _PATH_LIMIT = 120
@@ -63,7 +65,10 @@ def _without(items: Iterable[Any], others: Any) -> list[Any]:
 
 
 class _Fault(NamedTuple):
-    """A difference found while listing the items of a collection; it takes the place of a pair."""
+    """A difference found while listing the items of a collection; it takes the place of a pair.
+
+    Its text names the item or the key, so that the path in front of it is the collection's.
+    """
 
     text: str
 
@@ -110,7 +115,8 @@ class Walk:
                 if opened is None:
                     continue
                 if isinstance(opened, str):
-                    return _difference([*path[1:], step] if path else [], opened)
+                    found = _difference([*path[1:], step] if path else [], opened)
+                    return found if type(one) is not _Fault else _named(path[1:], one.text, found)
                 path.append(step)
                 open_pairs.append(opened)
                 break
@@ -142,7 +148,7 @@ class Walk:
             return _expected_got(expected, actual)
         if Family.SET in (wanted, got):
             return self._unpaired(expected, actual)
-        return _sequence(expected, actual)
+        return self._sequence(expected, actual)
 
     def _may_equal(self, wanted: Family, got: Family) -> bool:
         """Whether collections of these two different families can be equal."""
@@ -169,8 +175,31 @@ class Walk:
         return chain(
             both,
             ((key, _Fault(f"key {brief(key)} is missing: expected {brief(expected[key])}"), None) for key in missing),
-            ((key, _Fault(f"key {brief(key)} is not expected: got {brief(actual[key])}"), None) for key in extra),
+            ((key, _Fault(f"key {brief(key)} is extra: got {brief(actual[key])}"), None) for key in extra),
         )
+
+    def _sequence(self, expected: Any, actual: Any) -> _Pairs:
+        """Item by item. If some items in a row are all that is missing or extra, these are the difference."""
+        pairs = zip(count(), _items(expected), _items(actual), strict=False)
+        wanted, got = len(expected), len(actual)
+        if wanted == got:
+            return pairs
+        at = None if self._nested or max(wanted, got) > MAX_SHIFTED else self._shifted(expected, actual)
+        if at is not None:
+            return iter(((at, _unpaired_items(expected, actual, at), None),))
+        at = min(wanted, got)
+        return chain(pairs, ((at, _unpaired_items(expected, actual, at), None) for _ in (1,)))
+
+    def _shifted(self, expected: Any, actual: Any) -> int | None:
+        """Where the items begin without which the two sequences are equal; None if there is more to it."""
+        pairs = enumerate(zip(_items(expected), _items(actual), strict=False))
+        at = next((at for at, pair in pairs if not self._same(*pair)), min(len(expected), len(actual)))
+        more = len(expected) - len(actual)
+        rests = islice(_items(expected), at + max(more, 0), None), islice(_items(actual), at + max(-more, 0), None)
+        return at if all(map(self._same, *rests)) else None
+
+    def _same(self, one: object, other: object) -> bool:
+        return (type(one) is type(other) and type(one) in _QUICK and one == other) or self.equal(one, other)
 
 
 def _is_crowd(expected: Any, actual: Any) -> bool:
@@ -178,16 +207,14 @@ def _is_crowd(expected: Any, actual: Any) -> bool:
     return len(actual) > 2 * len(expected) + MORE_ITEMS
 
 
-def _sequence(expected: Any, actual: Any) -> _Pairs:
-    pairs = zip(count(), _items(expected), _items(actual), strict=False)
-    return pairs if len(expected) == len(actual) else chain(pairs, _length_fault(expected, actual))
-
-
-def _length_fault(expected: Any, actual: Any) -> _Pairs:
-    """A generator, so that it is made only when the walk gets here, after the items that both have."""
-    wanted, got = len(expected), len(actual)
-    what = f"missing {brief(expected[got])}" if wanted > got else f"{brief(actual[wanted])} is not expected"
-    yield min(wanted, got), _Fault(f"length {wanted:,} expected, got {got:,}: {what}"), None
+def _unpaired_items(expected: Any, actual: Any, at: int) -> _Fault:
+    """The items from `at` on by which one of two sequences is longer."""
+    more = len(expected) - len(actual)
+    last = at + abs(more) - 1
+    side = list(islice(_items(expected if more > 0 else actual), at, last + 1))
+    what = f"item {at:,} is" if last == at else f"items {at:,} to {last:,} are"
+    got = brief(side[0]) if last == at else brief(side)
+    return _Fault(f"{what} missing: expected {got}" if more > 0 else f"{what} extra: got {got}")
 
 
 def _items(sequence: Any) -> Iterator[object]:
@@ -222,6 +249,12 @@ def _scalar_text(expected: object, actual: object) -> str:
 def _difference(steps: list[object], text: str) -> Difference:
     path = _path(steps)
     return Difference(message(f"{path}: {text}" if path else text), path=path)
+
+
+def _named(steps: list[object], text: str, found: Difference) -> Difference:
+    """A fault's difference: its message has the collection's path, as its text names the item."""
+    path = _path(steps)
+    return Difference(message(f"{path}: {text}" if path else text), path=found.path)
 
 
 def _path(steps: list[object]) -> str:

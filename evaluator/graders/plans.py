@@ -54,6 +54,11 @@ class PlannedCase:
     quick: bool = True
     """Whether `judge` may be spared answers that are surely right."""
 
+    @property
+    def is_known(self) -> bool:
+        """Whether a call must return one value."""
+        return self.expected is not _NOT_KNOWN
+
     @cached_property
     def right(self) -> Right:
         """Answers that need no comparing, and how each is shown."""

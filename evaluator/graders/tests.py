@@ -30,6 +30,7 @@ from evaluator.cases import (
     run_cases,
 )
 from evaluator.checkers import render
+from evaluator.excerpts import keep_texts, keep_values
 from evaluator.extraction import extract
 from evaluator.graders.answers import conclude, unknown_grade
 from evaluator.graders.checker_code import TaskChecker, why_unverified
@@ -250,16 +251,29 @@ def _case_result(task: Task, plan: CasePlan, planned: PlannedCase, outcome: Outc
             result.error_message = f"exit status {outcome.exit_status}"
         elif result.difference is not None:
             result.verdict = Verdict.WRONG_ANSWER
-    room = SHOWN_WHEN_RIGHT if result.verdict is Verdict.PASSED else SHOWN_WHEN_WRONG
-    result.expected = excerpt(planned.case.expected, room)
+    _keep_sides(result, plan, planned, outcome)
+    return result
+
+
+def _keep_sides(result: CaseResult, plan: CasePlan, planned: PlannedCase, outcome: Outcome) -> None:
+    """Sets what is kept of both sides: of a long wrong answer, the part around the first difference."""
+    passed, answered = result.verdict is Verdict.PASSED, outcome.status is Status.ANSWERED
+    result.expected = excerpt(planned.case.expected, SHOWN_WHEN_RIGHT if passed else SHOWN_WHEN_WRONG)
     if outcome.right is not None and plan.by_value:
         result.actual = outcome.right
+    elif not plan.by_value and passed:
+        result.actual = excerpt(outcome.stdout.text(), SHOWN_WHEN_RIGHT)
     elif not plan.by_value:
-        result.actual = excerpt(outcome.stdout.text(), room)
-    elif outcome.status is Status.ANSWERED:
+        keep_texts(result, planned.case.expected, outcome.stdout.text())
+    elif answered:
         with stage("compare"):
-            result.actual = render(outcome.value, room)
-    return result
+            result.actual = render(outcome.value, SHOWN_WHEN_RIGHT if passed else SHOWN_WHEN_WRONG)
+            if (
+                planned.is_known
+                and not passed
+                and max(len(result.actual), len(planned.case.expected)) > SHOWN_WHEN_WRONG
+            ):
+                keep_values(result, planned.expected, outcome.value)
 
 
 def _difference(plan: CasePlan, planned: PlannedCase, outcome: Outcome) -> Difference | None:

@@ -22,8 +22,8 @@ OTHER: Final = "other value"
 _NONE, _EMPTY, _LONG = "got None", "empty output", "long output differs"
 _INT = re.compile(r"[+-]?[0-9]{1,18}")
 _FLOAT = re.compile(r"[+-]?(?:[0-9]+\.[0-9]*|\.?[0-9]+)(?:[eE][+-]?[0-9]+)?")
-_MISSING = re.compile(r"(?:line \d+ is|[\d,]+ lines are) missing")
-_EXTRA = re.compile(r"(?:1 extra line|[\d,]+ extra lines)")
+_MISSING = re.compile(r"(?:line \d+ is missing|[\d,]+ lines are missing from line \d+)(, before)?")
+_EXTRA = re.compile(r"(?:1 extra line, line \d+|[\d,]+ extra lines from line \d+)(, before)?")
 _JSON: Final = tuple("[-0123456789")
 """What JSON most likely begins with."""
 _ANSWERS: Final = {"yes", "no"}
@@ -54,10 +54,10 @@ def _outputs(expected: str, actual: str, message: str) -> str:
         return "output where none is expected"
     if actual.strip() == "None":
         return _NONE
-    if _MISSING.match(message):
-        return "last line missing" if message.startswith("line ") else "last lines missing"
-    if _EXTRA.match(message):
-        return "extra lines at the end"
+    if found := _MISSING.match(message):
+        return "lines missing" if found[1] else f"last line{'s' * (not message.startswith('line '))} missing"
+    if found := _EXTRA.match(message):
+        return "extra lines" if found[1] else "extra lines at the end"
     if len(expected) > LONGEST or len(actual) > LONGEST:
         return _LONG
     return _same_but(expected, actual) or _lines(_stripped(expected), _stripped(actual))

@@ -276,6 +276,7 @@ CASE_COLUMNS: Final[tuple[Column[CaseRow], ...]] = (
     Column("error_message", "string", lambda r: r.case.error_message),
     Column("error_line", "int32", lambda r: r.case.error_line),
     Column("traceback", "string", lambda r: _as_json(r.case.traceback) if r.case.traceback else None),
+    Column("excerpt", "string", lambda r: _as_json(r.case.excerpt) if r.case.excerpt else None),
 )
 
 TASK_COLUMNS: Final[tuple[Column[TaskRow], ...]] = (
