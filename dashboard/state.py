@@ -27,6 +27,9 @@ NO_SIGNAL = "no"
 SIGNALS: tuple[str, ...] = ("yes", NO_SIGNAL, "all_fail", "all_pass")
 """In `signal=`: whether the rewards of the rollout's group differ; the last two are kinds of `no`."""
 
+FIRST_ALIKE = "first"
+"""In `alike=`."""
+
 AGREES: tuple[str, ...] = ("same", "higher", "lower")
 """In `given=`: the reward that the rollout came with, against our own."""
 
@@ -71,6 +74,8 @@ class Filter(msgspec.Struct, frozen=True):
     """A tag from the run's notes (`evaluator.runs.notes`)."""
     given: str = ""
     """One of `AGREES`: rollouts whose given reward equals, exceeds or falls below our own."""
+    alike: str = ""
+    """`first`: of the samples of a task that behave alike, the first one that the other fields let through."""
     signal: str = ""
     """One of `SIGNALS`: rollouts of groups whose rewards differ, or are all equal."""
     recorded: str = ""
@@ -96,7 +101,9 @@ class Filter(msgspec.Struct, frozen=True):
     @property
     def by_outcome(self) -> bool:
         """Whether it selects by how a rollout ended, so that rates such as pass@1 would mean nothing."""
-        picked = (self.verdicts, self.err, self.flag, self.verified, self.given, self.signal, self.recorded)
+        picked = (
+            self.verdicts, self.err, self.flag, self.verified, self.given, self.signal, self.recorded, self.alike,
+        )  # fmt: skip
         bounds = (self.r_min, self.r_max, self.wall_min, self.wall_max)
         return any(picked) or any(bound is not None for bound in bounds)
 
@@ -188,7 +195,13 @@ class View(msgspec.Struct, frozen=True):
 
 _LARGEST: Final = 2**53 - 1
 """In a browser, larger whole numbers are not exact, and its fields refuse them."""
-_WORDS: Final = {"given": AGREES, "signal": SIGNALS, "recorded": RECORDED_WORDS, "verified": (VERIFIED, UNVERIFIED)}
+_WORDS: Final = {
+    "alike": (FIRST_ALIKE,),
+    "given": AGREES,
+    "signal": SIGNALS,
+    "recorded": RECORDED_WORDS,
+    "verified": (VERIFIED, UNVERIFIED),
+}
 """The values that some fields have; `verified` may have a reason, too."""
 
 

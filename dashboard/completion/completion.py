@@ -10,7 +10,8 @@ from dashboard import controls, facts, notes, state, widgets
 from dashboard.completion import completion_view, not_graded
 from dashboard.components import lists
 from dashboard.controls import Screen
-from dashboard.queries import listing, orders, records, task_names
+from dashboard.queries import behaviours, listing, orders, records, task_names
+from dashboard.queries.behaviours import Place
 from dashboard.queries.records import CaseRecord, RolloutRecord, decoded
 from dashboard.state import View
 from dashboard.text import case_view
@@ -146,9 +147,17 @@ def _head_facts(screen: Screen, rollout: RolloutRecord) -> list[tuple[str, str]]
         ("checker", rollout.checker),
         ("code from", _extracted_from(rollout)),
         ("same code as", rollout.duplicate_of),
+        ("behaves like", _alike(behaviours.of_sample(screen.run, rollout.task_id, rollout.sample_id))),
         ("sandbox", "degraded" if "degraded" in (rollout.layers or ()) else None),
     ]
     return [(name, value) for name, value in optional if value]
+
+
+def _alike(place: Place | None) -> str | None:
+    """How many samples of the task answer all test cases alike and fail in the same way."""
+    if place is None:
+        return None
+    return f"{place.alike - 1:,} of {place.samples - 1:,} others (behaviour {place.number} of {place.behaviours})"
 
 
 def _unverified(screen: Screen, rollout: RolloutRecord) -> None:

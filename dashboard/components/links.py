@@ -92,11 +92,16 @@ def legend(counts: Sequence[VerdictCount], unverified: int, view: View, *, recor
 def clusters(found: Sequence[Cluster], view: View, *, recorded: bool) -> None:
     """One row per error cluster, as many as the window is high, the others by scrolling; a click shows its rollouts."""
     bars = [
-        Bar(c.verdict, c.name.removeprefix(f"{c.verdict}: "), c.rollouts, counted(c.tasks, "task"),
-            view.place().but(err=c.name))
+        Bar(c.verdict, c.name.removeprefix(f"{c.verdict}: "), c.rollouts, _spread(c), view.place().but(err=c.name))
         for c in found
     ]  # fmt: skip
     _bars(_clusters, "cluster_bars", bars, tracks=False, recorded=recorded)
+
+
+def _spread(cluster: Cluster) -> str:
+    """In how many tasks, and in how many ways if these are more."""
+    ways = f", {counted(cluster.behaviours, 'behaviour')}" if cluster.behaviours > cluster.tasks else ""
+    return counted(cluster.tasks, "task") + ways
 
 
 def flags(found: Sequence[FlagCount], view: View, shown: int) -> None:

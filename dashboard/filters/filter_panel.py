@@ -17,6 +17,7 @@ from dashboard.queries.query import Ranking
 from dashboard.state import (
     AGREES,
     FAILED,
+    FIRST_ALIKE,
     RECORDED_WORDS,
     SIGNALS,
     UNVERIFIED,
@@ -86,6 +87,7 @@ _BOUNDS = (
 _RECORDED_ORDER = {word: place for place, word in enumerate(RECORDED_WORDS)}
 _OURS = ("verified", "given", "recorded")
 """Fields that are about our own grades."""
+_ALIKE = "Of the samples of a task that answer all test cases alike, and fail in the same way, only the first."
 _FIRST = {VERIFIED: 0, UNVERIFIED: 1}
 
 
@@ -120,6 +122,8 @@ def show(run: OpenRun, view: View) -> None:
         _pick("Given reward, against ours", "given", found, filter_.given, order=AGREES.index)
     if "recorded" in known or filter_.recorded:
         _pick("Recorded verdict", "recorded", found, filter_.recorded, order=_RECORDED_ORDER.__getitem__)
+    if not run.recorded:
+        _show("toggle", "alike", bool(filter_.alike), "", "One of each behaviour", help=_ALIKE)
     _bounds(run, filter_)
 
 
@@ -179,8 +183,8 @@ def _show(kind: Kind, field: str, value: object, empty: object, *words: object, 
     """A widget of a field of the filter, which is `empty` if nothing is chosen."""
 
     def choose(view: View, chosen: object) -> View:
-        chosen = tuple(chosen) if isinstance(chosen, list) else chosen
-        return view.but(page=1, **{field: empty if chosen in (None, "", ()) else chosen})
+        chosen = tuple(chosen) if isinstance(chosen, list) else FIRST_ALIKE if chosen is True else chosen
+        return view.but(page=1, **{field: empty if chosen in (None, "", (), False) else chosen})
 
     # The Tasks page has a `w_find` of its own.
     widgets.show(kind, "w_in_code" if field == "find" else f"w_{field}", value, choose, *words, **look)

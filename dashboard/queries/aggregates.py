@@ -68,6 +68,8 @@ class Cluster(NamedTuple):
     verdict: str
     rollouts: int
     tasks: int
+    behaviours: int
+    """How many differ by what they answer to some test case."""
 
 
 class FlagCount(NamedTuple):
@@ -148,8 +150,10 @@ def flat_groups(run: OpenRun, filter_: Filter, ended: str, limit: int) -> Rankin
 def clusters(run: OpenRun, filter_: Filter, limit: int = LISTED) -> Ranking[Cluster]:
     """Similar failures, the largest cluster first."""
     sql = """
-        SELECT err AS name, mode(verdict), count(*), count(DISTINCT task_id), count(*) OVER ()
-        FROM inside WHERE verdict <> 'passed' GROUP BY name ORDER BY count(*) DESC, name LIMIT $limit"""
+        SELECT err AS name, mode(verdict), count(*), count(DISTINCT task_id), count(DISTINCT behaviour),
+               count(*) OVER ()
+        FROM inside WHERE verdict <> 'passed'
+        GROUP BY name ORDER BY count(*) DESC, name LIMIT $limit"""
     return ranked(run, filter_, sql, Cluster, limit=limit)
 
 

@@ -127,6 +127,10 @@ def _clause(filter_: Filter, name: str) -> Clause:
         return Clause(name, f"NOT verified AND {REASON} = $unverified_reason", {"unverified_reason": reason})
     if name == "given":
         return Clause(name, GIVEN[value], {})
+    if name == "alike":
+        others, params = where(msgspec.structs.replace(filter_, alike=""))
+        firsts = f"""SELECT min("row") FROM rollouts WHERE {others} GROUP BY behaviour"""  # noqa: S608
+        return Clause(name, f'"row" IN ({firsts})', params)
     if name == "signal":
         return Clause(name, f"group_id IN (SELECT group_id FROM groups WHERE {SIGNAL[value]})", {})  # noqa: S608
     if name == "recorded" and value in RECORDED:

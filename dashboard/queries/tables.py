@@ -49,9 +49,17 @@ _LONG = {"code", "completion", "metadata", "layers", "limits", "dataset_hash", "
 _SHORT = ", ".join(f'"{name}"' for name in column_names("rollouts") if name not in _LONG)
 _GROUP = 1_000
 """Parts that are read at once: a million rollouts at most."""
+_ANSWERS = """
+    SELECT task_id, sample_id,
+           bit_xor(hash(test_index, verdict, error_type, coalesce(actual, difference))) AS answers
+    FROM part_cases GROUP BY task_id, sample_id"""
+_BEHAVIOUR = f"hash(task_id, verdict, CASE WHEN answers IS NULL THEN {CLUSTER} END, answers)"
+"""Equal for rollouts of a task that answer all test cases alike and fail in the same way. Of long answers a part is
+stored, and decides."""
 _ROLLOUTS = f"""
-    SELECT {_SHORT}, {CLUSTER} AS err, {{length}} AS length, {TEXT} AS searched, {GROUP} AS group_id, part_file
-    FROM part_rollouts LEFT JOIN {KINDS} USING ("row")"""  # noqa: S608
+    SELECT {_SHORT}, {CLUSTER} AS err, {{length}} AS length, {TEXT} AS searched, {GROUP} AS group_id,
+           {_BEHAVIOUR} AS behaviour, part_file
+    FROM part_rollouts LEFT JOIN {KINDS} USING ("row") LEFT JOIN ({_ANSWERS}) USING (task_id, sample_id)"""  # noqa: S608
 _PARTS = """
     SELECT "row", part.name AS name, part.reward AS reward FROM (
         SELECT "row", unnest(from_json(components, '[{"name": "VARCHAR", "reward": "DOUBLE"}]')) AS part

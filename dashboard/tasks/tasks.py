@@ -12,7 +12,7 @@ from dashboard.components import answer_list, lists
 from dashboard.components.lists import Column
 from dashboard.controls import Screen
 from dashboard.facts import counted
-from dashboard.queries import answers, dataset, records, task_names
+from dashboard.queries import answers, behaviours, dataset, records, task_names
 from dashboard.queries.answers import Short
 from dashboard.queries.dataset import CaseCount, Suspect
 from dashboard.queries.records import TaskRecord
@@ -27,7 +27,7 @@ _ANSWER = 18
 _TEXT_HEIGHT = "calc(88px + max(0px, (100vh - 720px) * 0.35))"
 _CASES_HEIGHT = "calc(132px + max(0px, (100vh - 720px) * 0.35))"
 _BELOW_HEIGHT = "calc(176px + max(0px, (100vh - 720px) * 0.3))"
-_PANES = {"": "This test", "new": "Add a test case", "code": "Run code"}
+_PANES = {"": "This test", "alike": "Behaviours", "new": "Add a test case", "code": "Run code"}
 _COLUMNS = (
     Column("", "mark", "16px", "! marks a suspect"),
     Column("test", "number", "38px"),
@@ -137,7 +137,9 @@ def below(screen: Screen, record: TaskRecord, cases: list[TestCase], index: int 
         return
     chosen = next((case for case in cases if case.index == index), None)
     pane = widgets.choice("Pane", _PANES, screen.view, key="w_pane", field="tab")
-    if pane == "new":
+    if pane == "alike":
+        _behaviours(screen, record)
+    elif pane == "new":
         new_case.offer(screen, record, chosen)
     elif pane == "code":
         trial_run.offer(screen, record, index)
@@ -167,6 +169,20 @@ def _this_case(screen: Screen, record: TaskRecord, chosen: TestCase) -> None:
     with right:
         judgement.offer(screen.run, record.task_id, chosen.index)
         _case(record, chosen)
+
+
+def _behaviours(screen: Screen, record: TaskRecord) -> None:
+    """Samples that answer all test cases alike and fail in the same way, as one row each."""
+    found = behaviours.of_samples(screen.run, record.task_id)
+    if not found.rows:
+        facts.note("Nothing ran yet: grade the rollouts." if screen.run.recorded else "It has no rollouts.")
+        return
+    here = screen.view.but(task=record.task_id)
+    target = screen.view.place().but(task=record.task_id, up=here.below("tasks"))
+    facts.section(behaviours.sentence(found))
+    answer_list.show(found.rows, target, height=_BELOW_HEIGHT)
+    if part := found.part("behaviour"):
+        facts.note(f"Listed: the {part}, the most frequent first.")
 
 
 def _why(reasons: list[Suspect]) -> str:

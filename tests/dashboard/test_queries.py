@@ -21,6 +21,7 @@ FILTERS = [
     Filter(err="AttributeError: '…' object has no attribute '…'"), Filter(err="time_limit", verdicts=("failed",)),
     Filter(flag="missing_package"), Filter(flag="missing_package: pandas", q="add#1"),
     Filter(verified="yes"), Filter(verified="no"), Filter(verified=f"no: {sample_run.REASON}", model="small"),
+    Filter(alike="first"), Filter(alike="first", model="small", find="total.plus"),
     Filter(q=sample_run.HOSTILE),
 ]  # fmt: skip
 SORTS = [*orders.SORTS, *COLUMNS, *(f"-{name}" for name in COLUMNS), "no such order", "-", "1; DROP TABLE rollouts"]

@@ -28,6 +28,7 @@ filters = _structs(
     verdicts=some.lists(some.sampled_from(state.VERDICT_WORDS), unique=True).map(tuple),
     verified=some.sampled_from(["", "yes", "no"]) | _text.map("no: {}".format),
     given=some.sampled_from(["", *state.AGREES]),
+    alike=some.sampled_from(["", state.FIRST_ALIKE]),
     signal=some.sampled_from(["", *state.SIGNALS]),
     recorded=some.sampled_from(["", *state.RECORDED_WORDS]),
 )
