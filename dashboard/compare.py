@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from typing import Final, Literal
 
@@ -19,7 +20,7 @@ from dashboard.queries.comparison import Attempt, Side
 from dashboard.queries.query import Ranking
 from dashboard.state import Filter, View
 from dashboard.text import diff_view, tables_view
-from dashboard.workspace import Entry, OpenRun
+from dashboard.workspace import Entry, OpenRun, WorkspaceError
 from evaluator.runs.comparison import (
     Change,
     Comparison,
@@ -53,7 +54,7 @@ def find(screen: Screen) -> tuple[View, Side, Side]:
     if not view.b:
         _nothing_to_compare(screen.run)
         st.stop()
-    a, b = _read(view.a, known), _read(view.b, known)
+    a, b = _read(view.a, view.a_step, known), _read(view.b, view.b_step, known)
     _pickers(view, known, a, b)
     for name, side in ((view.a, a), (view.b, b)):
         if side is None:
@@ -64,19 +65,27 @@ def find(screen: Screen) -> tuple[View, Side, Side]:
 
 
 def _with_defaults(view: View, run: OpenRun, known: Sequence[Entry]) -> View:
-    """The two models of the run with the most rollouts; of a single model, another run, of the same dataset if any."""
-    models = [each.model for each in aggregates.models(run, Filter()).rows]
-    a, b = view.a, view.b
-    if not a:
-        a = named(run.name, models[0] if len(models) > 1 else _ALL)
-    if not b and len(models) > 1:
-        b = next(other for model in models if (other := named(run.name, model)) != a)
-    if not b and run.recorded:  # a run graded from it, else any other
-        others = [entry for entry in known if entry.name != run.name]
-        b = next((entry.name for entry in others if _is_of(entry, run)), others[0].name if others else "")
-    elif not b and (others := [entry for entry in known if entry.name != run.name]):
-        b = next((entry.name for entry in others if _dataset(entry) == run.manifest.dataset_hash), others[0].name)
-    return view.but(a=a, b=b)
+    """The two models of the run with the most rollouts; of a single model, its first step and its last; else another
+    run that has its tasks, of the same dataset if any."""
+    if not view.a and not view.b:
+        models = [each.model for each in aggregates.models(run, Filter()).rows]
+        steps = comparison.steps(run, _ALL)
+        if len(models) > 1:
+            return view.but(a=named(run.name, models[0]), b=named(run.name, models[1]))
+        if len(steps) > 1:
+            return view.but(a=run.name, b=run.name, a_step=steps[0], b_step=steps[-1])
+    view = view if view.a else view.but(a=run.name)
+    side = _read(view.a, view.a_step, known)
+    if view.b or side is None:
+        return view
+    others = [name for name in _partners(side, known) if name != side.run.name]
+    entries = {entry.name: entry for entry in known}
+    alike = _is_of if side.run.recorded else _has_dataset_of
+    b = next((name for name in others if alike(entries[name], side.run)), others[0] if others else "")
+    if not b:  # another model of the run
+        models = comparison.models_with_tasks_of(side.run, side)
+        b = next((named(side.run.name, model) for model in models if model != side.model and side.model), "")
+    return view.but(b=b)
 
 
 def _is_of(entry: Entry, run: OpenRun) -> bool:
@@ -86,50 +95,72 @@ def _is_of(entry: Entry, run: OpenRun) -> bool:
         return False
 
 
-def _dataset(entry: Entry) -> str | None:
-    if not entry.graded:
-        return None
+def _has_dataset_of(entry: Entry, run: OpenRun) -> bool:
     try:
-        return read_manifest(entry.path).dataset_hash
+        return entry.graded and read_manifest(entry.path).dataset_hash == run.manifest.dataset_hash
     except (RunError, OSError):
-        return None
+        return False
 
 
-def _read(name: str, known: Sequence[Entry]) -> Side | None:
+def _read(name: str, step: int | None, known: Sequence[Entry]) -> Side | None:
     """`run` or `run|model`; both may contain a `|`."""
     matching = [each for each in known if name == each.name or name.startswith(f"{each.name}|")]
     if not matching:
         return None
     entry = max(matching, key=lambda each: len(each.name))
-    return Side(workspace.open_run(entry), name[len(entry.name) + 1 :])
+    return Side(workspace.open_run(entry), name[len(entry.name) + 1 :], step)
+
+
+def _partners(side: Side, known: Sequence[Entry]) -> list[str]:
+    """The runs that have a task of a side."""
+    own, found = set(comparison.tasks_of(side)), []
+    for entry in known:
+        with contextlib.suppress(RunError, WorkspaceError, OSError):
+            if not own.isdisjoint(comparison.tasks_in(entry)):
+                found.append(entry.name)
+    return found
 
 
 def _pickers(view: View, known: Sequence[Entry], a: Side | None, b: Side | None) -> None:
-    """Run and model of each side, and a button that swaps the sides."""
-    *columns, last = st.columns([3, 3, 3, 3, 1], vertical_alignment="bottom", gap="small")
-    names = [entry.name for entry in known]
-    _pick_run("a", names, a, columns[0])
-    _pick_model("a", a, columns[1])
-    _pick_run("b", names, b, columns[2])
-    _pick_model("b", b, columns[3])
-    swapped = view.but(a=view.b, b=view.a, sample=view.at, at=view.sample)
+    """Run, model and step of each side, and a button that swaps the sides. B is a run with tasks of A."""
+    stepped = [side is not None and len(comparison.steps(side.run, side.model)) > 1 for side in (a, b)]
+    widths = [width for has_steps in stepped for width in ([3, 2.5, 1.5] if has_steps else [3, 3])]
+    *columns, last = st.columns([*widths, 1], vertical_alignment="bottom", gap="small")
+    partners = [entry.name for entry in known] if a is None else _partners(a, known)
+    sides: tuple[tuple[Which, Side | None, list[str]], ...] = (
+        ("a", a, [entry.name for entry in known]), ("b", b, partners)
+    )  # fmt: skip
+    places = iter(columns)
+    for (which, side, names), has_steps in zip(sides, stepped, strict=True):
+        _pick_run(which, names, side, next(places))
+        _pick_model(which, side, a, next(places))
+        if has_steps and side is not None:
+            _pick_step(which, side, next(places))
+    swapped = view.but(
+        a=view.b, b=view.a, a_step=view.b_step, b_step=view.a_step, sample=view.at, at=view.sample
+    )  # fmt: skip
     last.button("Swap", key="swap", on_click=state.write, args=(swapped,), width="stretch")
 
 
 def _pick_run(which: Which, names: list[str], side: Side | None, column: st.delta_generator.DeltaGenerator) -> None:
     def chosen(view: View, name: str | None) -> View:
-        picked = view.but(**{which: name or ""}, task="", sample="", at="", page=1)
+        picked = view.but(**{which: name or "", f"{which}_step": None}, task="", sample="", at="", page=1)
         # The sidebar shows A's run. Another run has other models and errors: its filter starts empty.
-        return picked.but(run=name or "", filter=Filter()) if which == "a" else picked
+        return picked.but(b="", b_step=None, run=name or "", filter=Filter()) if which == "a" else picked
 
     current = side.run.name if side else None
+    if current is not None and current not in names:
+        names = [*names, current]
     with column:
         widgets.show("selectbox", f"w_{which}", current, chosen, f"{which.upper()}: run", names,
                      format_func=escape.text, placeholder="choose a run")  # fmt: skip
 
 
-def _pick_model(which: Which, side: Side | None, column: st.delta_generator.DeltaGenerator) -> None:
+def _pick_model(which: Which, side: Side | None, a: Side | None, column: st.delta_generator.DeltaGenerator) -> None:
     found = [each.model for each in aggregates.models(side.run, Filter(), _MODELS_LISTED).rows] if side else []
+    if which == "b" and side is not None and a is not None:
+        sharing = set(comparison.models_with_tasks_of(side.run, a))
+        found = [model for model in found if model in sharing]
     options = [_ALL, *found] if len(found) > 1 else [_ALL]
     current = side.model if side else _ALL
     if current not in options:
@@ -138,15 +169,33 @@ def _pick_model(which: Which, side: Side | None, column: st.delta_generator.Delt
 
     def chosen(view: View, model: str) -> View:
         assert side is not None
-        return view.but(**{which: named(side.run.name, model)}, sample="", at="", page=1)
+        picked = {which: named(side.run.name, model), f"{which}_step": None}
+        return view.but(**picked, sample="", at="", page=1)
 
     with column:
         widgets.show("selectbox", f"w_model_{which}", current, chosen, "model", options,
                      format_func=lambda model: escape.text(model) or every, disabled=side is None)  # fmt: skip
 
 
+def _pick_step(which: Which, side: Side, column: st.delta_generator.DeltaGenerator) -> None:
+    options: list[int | None] = [None, *comparison.steps(side.run, side.model)]
+    current = side.step
+    if current not in options:
+        options.append(current)
+
+    def chosen(view: View, step: int | None) -> View:
+        return view.but(**{f"{which}_step": step}, sample="", at="", page=1)
+
+    with column:
+        widgets.show("selectbox", f"w_step_{which}", current, chosen, "step", options,
+                     format_func=lambda step: "all" if step is None else f"{step:,}")  # fmt: skip
+
+
 def _nothing_to_compare(run: OpenRun) -> None:
-    facts.banner(f"{run.name} has rollouts of one model, and no other run is open. Open two runs:", warn=True)
+    facts.banner(
+        f"{run.name} has rollouts of one model at one step, and no other run with its tasks is open. Open two runs:",
+        warn=True,
+    )
     st.code(f"rollscope view {run.manifest.rollouts if run.recorded else run.path} OTHER_RUN", language=None)
 
 
@@ -199,11 +248,12 @@ def _mean(name: str, shown: Shown, side: Side, mean: float) -> Card:
     tasks = counted(shown.found.difference.n, "task")
     who = side.model or side.run.name
     who = who if len(who) <= _NAMED else f"{who[: _NAMED - 1]}…"
+    who = who if side.step is None else f"{who}, step {side.step:,}"
     return Card(f"{name}: {escape.text(who)}", _share(mean), f"pass, mean of {tasks}", _rollouts(shown, side))
 
 
 def _rollouts(shown: Shown, side: Side) -> View:
-    return View(run=side.run.name, filter=comparison.restricted(shown.view.filter, side.model))
+    return View(run=side.run.name, filter=side.restricted(shown.view.filter))
 
 
 def _share(value: float) -> str:
@@ -242,19 +292,27 @@ def task_list(shown: Shown, tasks: list[TaskChange]) -> TaskChange | None:
     ids = [each.task_id for each in listed]
     left, right = (comparison.letters(side, view.filter, ids) for side in (shown.a, shown.b))
     names = task_names.names(shown.a.run, ids) | task_names.names(shown.b.run, ids)
+    shared = _shared([names.get(t, t) for t in ids])
     lines = [
         Line(
-            names.get(t, t), (left.get(t, ""), right.get(t, "")), _change(each),
+            names.get(t, t)[len(shared) :], (left.get(t, ""), right.get(t, "")), _change(each),
             state.href("compare", _select(view, t)), selected=t == selected.task_id,
         )
         for t, each in zip(ids, listed, strict=True)
     ]  # fmt: skip
     links.letter_table(
-        lines, key="compare_tasks", head=("task", "A", "B", "change"), room=_ROOM,
+        lines, key="compare_tasks", head=(shared or "task", "A", "B", "change"), room=_ROOM,
         recorded=[side.run.recorded for side in (shown.a, shown.b)],
     )  # fmt: skip
     controls.pager(view, len(tasks), _PER_PAGE, "tasks")
     return selected
+
+
+def _shared(names: Sequence[str]) -> str:
+    """What all names begin with, up to a slash: it takes the place of what tells them apart."""
+    first, last = min(names), max(names)
+    ends = [place for place in range(1, len(first) + 1) if first[place - 1] == "/" and last.startswith(first[:place])]
+    return first[: ends[-1]] if len(names) > 1 and ends else ""
 
 
 def _change(each: TaskChange) -> str:
@@ -320,7 +378,7 @@ def _side(view: View, name: str, side: Side, found: Ranking[Attempt], one: Attem
             facts.line(
                 _about(one), title=f"{name}: {one.verdict}", chip=one.verdict, recorded=is_theirs, own=not is_theirs
             )
-        filter_ = comparison.restricted(view.filter, side.model)
+        filter_ = side.restricted(view.filter)
         up = view.below("compare")
         target = View(run=side.run.name, filter=filter_, task=view.task, sample=one.sample_id, up=up)
         state.link("completion", target, f"Open {name}")

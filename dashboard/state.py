@@ -145,6 +145,9 @@ class View(msgspec.Struct, frozen=True):
     a: str = ""
     """For a comparison: one side, as `run` or `run|model`; `b` is the other."""
     b: str = ""
+    a_step: int | None = None
+    """The training step of that side; None for all."""
+    b_step: int | None = None
     graders: str = ""
     """For an audit: the checkers, separated by commas."""
     query: str = ""

@@ -25,7 +25,7 @@ from evaluator.runs.notes import Notes, NotesError, notes_stamp, read_notes
 from evaluator.runs.reading import Manifest, Run
 from evaluator.runs.ungraded import Dataset, IndexedFile
 
-Params = dict[str, str | int | float | list[str]]
+Params = dict[str, str | int | float | list[str] | None]
 """The values of a query, by name."""
 
 VARIABLE = "ROLLSCOPE_OPEN"
@@ -258,7 +258,7 @@ def _settled(path: Path) -> Stamp:
     known = _loadings().get(str(path))
     if known is not None and time.monotonic() < known.due and has_writer(path):
         return known.stamp
-    return _stamp(path)
+    return stamp(path)
 
 
 def _settled_file(folder: Path, reading: Reading) -> Stamp:
@@ -271,7 +271,8 @@ def _settled_file(folder: Path, reading: Reading) -> Stamp:
     return (folder / STATE).stat().st_mtime_ns, tasks, began
 
 
-def _stamp(path: Path) -> Stamp:
+def stamp(path: Path) -> Stamp:
+    """Of a run, as it is now."""
     parts = sum(1 for _ in (path / "rollouts").glob("*.parquet"))
     return (path / "run.json").stat().st_mtime_ns, parts
 

@@ -192,7 +192,7 @@ def _count_cell(count: Count) -> dict[str, str | None]:
     return {"text": f"{count.rollouts:,}", "href": state.href("rollouts", count.target)}
 
 
-LETTERS_SHOWN: Final = 8
+LETTERS_SHOWN: Final = 6
 """Letters of a cell that are drawn one by one; of more, the number of each."""
 
 _letters = theme.component("letter_table", '<div class="letters" role="table"></div>', "links.js", "chips.js")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from dashboard.queries.expressions import IN_PARTS
 from dashboard.queries.query import Ranking, cached, of_task, ranking
@@ -103,7 +103,7 @@ def passing(run: OpenRun, task_id: str, sample_id: str) -> Sequence[Code]:
     return _codes(run, task_id, passed, MOST_CANDIDATES, sample=sample_id).rows
 
 
-def _codes(run: OpenRun, task_id: str, condition: str, limit: int, **more: str) -> Ranking[Code]:
+def _codes(run: OpenRun, task_id: str, condition: str, limit: int, **more: Any) -> Ranking[Code]:
     sql = f"""SELECT sample_id, code, verdict, model, count(*) OVER () FROM stored_rollouts
               WHERE {IN_PARTS} AND task_id = $task AND {condition} ORDER BY "row" LIMIT {limit}"""  # noqa: S608
     return ranking(run.rows(sql, of_task(run, task_id) | more), Code)

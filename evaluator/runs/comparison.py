@@ -36,6 +36,10 @@ _OWN_OF_TASK: Final = (
 """Fields of a task that decide how it is graded, besides its tests."""
 
 
+OF_SIDE: Final = f"($side = '' OR {MODEL} = $side) AND ($at_step IS NULL OR step = $at_step)"
+"""The condition of a side's rollouts, with the parameters `side`, a model, and `at_step`."""
+
+
 class Change(StrEnum):
     """What became of a task from A to B. With several samples, fixed means a higher pass rate, broken a lower one."""
 
@@ -138,14 +142,15 @@ def side(
     model: str = "",
     condition: str = "true",
     params: Mapping[str, Any] | None = None,
+    step: int | None = None,
 ) -> Side:
-    """The rollouts of a run that meet an SQL condition, and those of one model if it is named."""
+    """The rollouts of a run that meet an SQL condition, and those of one model and one step if they are named."""
     rows = connection.execute(
         f"""SELECT task_id, count(*) FILTER ({GRADED}), count(*) FILTER (verdict = 'passed'),
                    count(*) FILTER (NOT {GRADED})
-            FROM rollouts WHERE ({condition}) AND ($side = '' OR {MODEL} = $side)
+            FROM rollouts WHERE ({condition}) AND {OF_SIDE}
             GROUP BY task_id ORDER BY min("row")""",  # noqa: S608
-        {**(params or {}), "side": model},
+        {**(params or {}), "side": model, "at_step": step},
     ).fetchall()
     return Side({task: Outcome(*counts) for task, *counts in rows}, hashes)
 

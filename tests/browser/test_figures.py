@@ -30,7 +30,7 @@ def chart(page: Page, axis: str) -> Locator:
     ("axis", "mark", "opens"),
     [
         ("mean over tasks", ".bars .point path", r"/rollouts\?.*model=.*r_min=.*r_max="),
-        ("pass rate (n", ".scatter .points path", r"/rollouts\?.*task="),
+        ("pass rate (n", ".scatter .points path", r"/rollouts\?.*signal="),
     ],
 )
 def test_a_click_on_a_mark_opens_its_rollouts(visit: Visit, axis: str, mark: str, opens: str) -> None:

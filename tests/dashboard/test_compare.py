@@ -72,7 +72,7 @@ def test_the_tasks_are_listed_by_change_and_the_means_lead_to_the_rollouts_of_ea
     app = visit("compare", a="models|small", b="models|large|r")
     found = listed(app)
     assert [(row["label"], row["note"]) for row in found[7:]] == [
-        ("t/7", "fixed"), ("t/8", "broken"), ("t/same", "same"), ("t/gone", "only in A"), ("t/new", "only in B"),
+        ("7", "fixed"), ("8", "broken"), ("same", "same"), ("gone", "only in A"), ("new", "only in B"),
     ]  # fmt: skip
     assert found[8]["cells"] == [[["P", ""]], [["E", ""]]]
     assert [row["selected"] is True for row in found] == [True] + [False] * 11
@@ -112,10 +112,31 @@ def test_a_run_of_one_model_is_compared_with_a_run_of_the_same_dataset() -> None
     assert "B is worse" in text(app) or "No difference" in text(app)
 
 
+def test_a_single_model_is_compared_with_itself_first_step_against_last(tmp_path: Path, show: Show) -> None:
+    found = [
+        rows.row(f"t{task}", f"t{task}#{step}", reward=float(task < step), model="m", step=step)
+        for step in (1, 5, 9)
+        for task in range(8)
+    ]
+    other = [rows.row("elsewhere", "x", reward=1.0)]
+    show(rows.write(tmp_path / "trained", found), rows.write(tmp_path / "other", other))
+    app = visit("compare")
+    named = View(run="trained", a="trained", b="trained", a_step=1, b_step=9)
+    assert component(app, "name")["address"].endswith(state.href("compare", named))
+    assert "B is better by 87.5 points" in text(app)
+    assert [row["note"] for row in listed(app)] == ["fixed"] * 7 + ["same"]
+    assert cards(app)["B: trained, step 9"]["href"] == "rollouts?run=trained&step_min=9&step_max=9"
+    assert app.selectbox(key="w_b").options == ["trained"]  # the other run has none of its tasks
+    app = visit("compare", **named.params())
+    app.selectbox(key="w_step_b").set_value(5).run()
+    assert app.query_params["b_step"] == "5"
+    assert "B - A is 50.0 points" in text(app)
+
+
 def test_without_a_second_side_the_page_says_what_to_open(stored: list[Path], show: Show) -> None:
     show(stored[1])
     app = visit("compare")
-    assert "no other run is open" in text(app)
+    assert "no other run with its tasks is open" in text(app)
     assert f"rollscope view {stored[1]} OTHER_RUN" in text(app)
 
 
