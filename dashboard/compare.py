@@ -335,7 +335,7 @@ def code(shown: Shown, tasks: list[TaskChange], selected: TaskChange) -> None:
         "AB", st.columns(2, gap="small"), (shown.a, shown.b), (broken, not broken), strict=True
     ):
         found = comparison.samples(side, view.filter, selected.task_id)
-        one = _pick(found, view.sample if name == "A" else view.at, passed=passed)
+        one = typical(found, view.sample if name == "A" else view.at, passed=passed)
         with column:
             _side(view, name, side, found, one)
         texts.append(comparison.program(side.run, one.row) if one else "")
@@ -358,13 +358,13 @@ def _walk(run: OpenRun, view: View, tasks: list[TaskChange], selected: TaskChang
             widgets.neighbour(label, key, target)
 
 
-def _pick(found: Ranking[Attempt], wanted: str, *, passed: bool) -> Attempt | None:
-    """The wanted sample; by default the first that shows the change: one that passed, or one that did not."""
+def typical(found: Ranking[Attempt], wanted: str, *, passed: bool) -> Attempt | None:
+    """The wanted sample; by default a typical one that shows the change: one that passed, or one that did not."""
     if not found.rows:
         return None
     named = (each for each in found.rows if each.sample_id == wanted)
-    telling = (each for each in found.rows if (each.verdict == "passed") is passed)
-    return next(named, None) or next(telling, found.rows[0])
+    telling = [each for each in found.rows if (each.verdict == "passed") is passed]
+    return next(named, None) or max(telling, key=lambda each: each.alike, default=found.rows[0])
 
 
 def _side(view: View, name: str, side: Side, found: Ranking[Attempt], one: Attempt | None) -> None:

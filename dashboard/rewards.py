@@ -92,6 +92,20 @@ def by_step(screen: Screen) -> Drawn | str:
     )
 
 
+def endings(screen: Screen) -> Drawn | str:
+    """How rollouts ended, by training step; a click on a part shows its rollouts."""
+    found = distributions.endings(screen.run, screen.view.filter)
+    if not found:
+        return ""
+    place = screen.view.place()
+    targets = [
+        ("rollouts", place.but(step_min=each.low, step_max=each.high, verdicts=(each.verdict,))) for each in found
+    ]
+    figure = charts.endings(found, height=HEIGHT)
+    table = _table([tuple(each) for each in found], ["step from", "to", "verdict", "rollouts"])
+    return Drawn("endings", "Verdicts by step", figure, "Rollouts by step and verdict", targets, table)
+
+
 def by_length(screen: Screen) -> Drawn | str:
     """Mean reward and pass rate by the completion's length."""
     found = distributions.by_length(screen.run, screen.view.filter)
@@ -242,6 +256,7 @@ def _table(rows: Sequence[tuple[object, ...]], columns: list[str]) -> pd.DataFra
 _FIGURES = (
     by_model,
     by_step,
+    endings,
     variances,
     pass_at_k,
     wall_times,

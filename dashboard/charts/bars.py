@@ -16,7 +16,7 @@ from dashboard import escape, theme
 from dashboard.charts.curves import count_rollouts, dressed, look, soft
 from dashboard.facts import counted
 from dashboard.queries.aggregates import Signal
-from dashboard.queries.distributions import PartMean, Spread, WallTimes
+from dashboard.queries.distributions import Ending, PartMean, Spread, WallTimes
 from evaluator.model import Verdict
 from evaluator.runs.metrics import Interval
 
@@ -44,8 +44,29 @@ def by_verdict(values: Values, width: float, *, height: int) -> go.Figure:
     return dressed(figure, height, legend=True)
 
 
-def _stack(figure: go.Figure, values: Values, width: float, places: Sequence[str]) -> int:
-    """Rollouts stacked by verdict at each place of the x axis; `places` are the places' names. Returns how many."""
+def endings(found: Sequence[Ending], *, height: int) -> go.Figure:
+    """Rollouts by step, stacked by verdict. Each bar's target has its place in `found`."""
+    figure = go.Figure()
+    values = [((each.low + each.high) / 2, each.verdict, each.rollouts) for each in found]
+    names = dict.fromkeys((each.low, each.high) for each in found)
+    places = [f"step {low:,}" if low == high else f"steps {low:,} to {high:,}" for low, high in names]
+    width = _gap(sorted({x for x, _, _ in values})) * 0.85
+    n = _stack(figure, values, width, places, {(x, part): place for place, (x, part, _) in enumerate(values)})
+    figure.update_xaxes(title_text=f"step (n = {counted(n, 'rollout')})", tickformat=",d")
+    return dressed(figure, height, legend=True)
+
+
+def _stack(
+    figure: go.Figure,
+    values: Values,
+    width: float,
+    places: Sequence[str],
+    targets: Mapping[tuple[float, str], int] | None = None,
+) -> int:
+    """Rollouts stacked by verdict at each place of the x axis; `places` are the places' names. Returns how many.
+
+    `targets`: the target of each bar; without them those of a place share one.
+    """
     xs = sorted({x for x, _, _ in values})
     names = {name for _, name, _ in values}
     for part in [v.value for v in Verdict if v.value in names]:
@@ -54,7 +75,7 @@ def _stack(figure: go.Figure, values: Values, width: float, places: Sequence[str
             x=[x for x, _ in own],
             y=[count for _, count in own],
             width=width,
-            customdata=[[xs.index(x)] for x, _ in own],
+            customdata=[[targets[x, part] if targets else xs.index(x)] for x, _ in own],
             text=[counted(count, "rollout") for _, count in own],
             hovertext=[places[xs.index(x)] for x, _ in own],
             hovertemplate=f"%{{hovertext}}<br>{escape.plotly(part)}: %{{text}}<extra></extra>",

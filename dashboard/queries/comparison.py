@@ -55,6 +55,8 @@ class Attempt(NamedTuple):
     tests_total: int
     error_type: str | None
     error_message: str | None
+    alike: int
+    """Samples of the side that behave like it, itself included."""
 
 
 @st.cache_resource(show_spinner=False, max_entries=20, hash_funcs={OpenRun: lambda run: run.key, Filter: repr})
@@ -88,7 +90,8 @@ def letters(side: Side, filter_: Filter, tasks: list[str]) -> dict[str, str]:
 @cached
 def samples(side: Side, filter_: Filter, task: str) -> Ranking[Attempt]:
     """A side's samples of a task, in file order."""
-    sql = f"""SELECT "row", sample_id, verdict, tests_passed, tests_total, error_type, error_message, count(*) OVER ()
+    sql = f"""SELECT "row", sample_id, verdict, tests_passed, tests_total, error_type, error_message,
+                     count(*) OVER (PARTITION BY behaviour), count(*) OVER ()
               FROM inside WHERE {OF_SIDE} AND task_id = $task
               ORDER BY {FILE_ORDER} LIMIT {SAMPLES_LISTED}"""  # noqa: S608
     return ranked(side.run, side.free(filter_), sql, Attempt, task=task, **side.params)

@@ -209,6 +209,30 @@ def by_step(run: OpenRun, filter_: Filter) -> list[Means]:
     return _means(run, filter_, "step", "step // $width", part, width=width)
 
 
+class Ending(NamedTuple):
+    """The rollouts from one step to another that ended with a verdict."""
+
+    low: int
+    high: int
+    verdict: str
+    rollouts: int
+
+
+@cached
+def endings(run: OpenRun, filter_: Filter) -> list[Ending]:
+    """How rollouts ended, in the order of the steps; empty if all are of one step, or have none."""
+    lowest, highest, steps = rows(run, filter_, "SELECT min(step), max(step), count(DISTINCT step) FROM inside")[0]
+    if steps < 2:
+        return []
+    width = 1 if steps <= _STEPS_DRAWN else -(-(highest - lowest + 1) // _STEPS_DRAWN)
+    sql = """
+        WITH s AS (SELECT step // $width AS place, min(step) AS low, max(step) AS high FROM inside
+                   WHERE step IS NOT NULL GROUP BY place)
+        SELECT low, high, verdict, count(*) FROM inside JOIN s ON step // $width = place
+        GROUP BY ALL ORDER BY low, verdict"""
+    return [Ending(*row) for row in rows(run, filter_, sql, width=width)]
+
+
 @cached
 def by_length(run: OpenRun, filter_: Filter) -> list[Means]:
     """By the completion's length in characters, two bins for each doubling."""

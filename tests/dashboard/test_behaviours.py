@@ -1,7 +1,9 @@
 """Samples that answer all test cases of a task alike, and fail in the same way, are one behaviour."""
 
-from dashboard.queries import behaviours, query
+from dashboard import compare
+from dashboard.queries import behaviours, comparison, distributions, query
 from dashboard.queries.behaviours import Place
+from dashboard.queries.comparison import Side
 from dashboard.state import Filter
 from evaluator.model import CaseResult, Verdict
 from tests.dashboard.rows import Written, row
@@ -45,3 +47,24 @@ def test_a_filter_leaves_the_first_of_each_that_the_rest_of_it_lets_through(writ
     names = dict(run.rows('SELECT "row", sample_id FROM rollouts'))
     shown = [[names[place] for place in query.rows_inside(run, Filter(alike="first", model=m))] for m in ("", "n")]
     assert [sorted(each) for each in shown] == [["a", "d"], ["b", "d"]]
+
+
+def test_a_comparison_shows_a_typical_sample_of_each_side(written: Written) -> None:
+    run = written([
+        row("t", "a", reward=0.0, cases=answers("3"), step=1),
+        row("t", "b", reward=0.0, cases=answers("2"), step=1),
+        row("t", "c", reward=0.0, cases=answers("2"), step=1),
+        row("t", "d", reward=1.0, cases=answers("1"), step=2),
+    ])  # fmt: skip
+    found = comparison.samples(Side(run, "", step=1), Filter(), "t")
+    assert compare.typical(found, "", passed=False).sample_id == "b"
+    assert compare.typical(found, "a", passed=False).sample_id == "a"
+
+
+def test_verdicts_by_step_count_every_rollout(written: Written) -> None:
+    steps = range(1, 301)
+    run = written([row("t", str(n), reward=float(n % 2), cases=(), step=n) for n in steps])
+    found = distributions.endings(run, Filter())
+    assert sum(each.rollouts for each in found) == len(steps)
+    assert len({each.low for each in found}) <= 120
+    assert {each.verdict for each in found} == {"passed", "wrong_answer"}

@@ -16,7 +16,7 @@ from dashboard import charts, escape
 from dashboard.charts import Step
 from dashboard.estimates import Curve, Point
 from dashboard.queries.aggregates import Signal
-from dashboard.queries.distributions import ALL, Means, PartMean, Spread, WallTimes
+from dashboard.queries.distributions import ALL, Ending, Means, PartMean, Spread, WallTimes
 from evaluator import invisible
 from evaluator.runs.metrics import Interval
 from tests.dashboard import hostile_text
@@ -39,6 +39,7 @@ BUILDERS = {
 WITHOUT_TEXTS = {
     "by_length": lambda: charts.by_length([MEANS[0]._replace(part=ALL)], rates=True, height=200),
     "by_verdict": lambda: charts.by_verdict([(1.0, "passed", 2)], 0, height=200),
+    "endings": lambda: charts.endings([Ending(1, 1, "passed", 2), Ending(2, 3, "no_code", 1)], height=200),
     "wall_times": lambda: charts.wall_times([WallTimes(1, "passed", 2)], [(10, "limit"), (60, "limit")], height=200),
 }
 """What these draw comes from the pages alone."""
