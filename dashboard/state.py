@@ -27,7 +27,7 @@ NO_SIGNAL = "no"
 SIGNALS: tuple[str, ...] = ("yes", NO_SIGNAL, "all_fail", "all_pass")
 """In `signal=`: whether the rewards of the rollout's group differ; the last two are kinds of `no`."""
 
-AGREES: tuple[str, ...] = ("same", "higher", "lower")
+AGREES: tuple[str, ...] = ("same", "differs", "higher", "lower")
 """In `given=`: the reward that the rollout came with, against our own."""
 
 AGREE, DIFFER = "agrees", "differs"
@@ -70,7 +70,7 @@ class Filter(msgspec.Struct, frozen=True):
     tag: str = ""
     """A tag from the run's notes (`evaluator.runs.notes`)."""
     given: str = ""
-    """One of `AGREES`: rollouts whose given reward equals, exceeds or falls below our own."""
+    """One of `AGREES`: rollouts whose given reward equals our own, differs from it, exceeds it or falls below it."""
     signal: str = ""
     """One of `SIGNALS`: rollouts of groups whose rewards differ, or are all equal."""
     recorded: str = ""
