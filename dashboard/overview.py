@@ -12,10 +12,10 @@ from dashboard.components import links
 from dashboard.components.links import Card
 from dashboard.controls import Screen
 from dashboard.facts import counted
-from dashboard.queries import aggregates, listing, task_names
+from dashboard.queries import aggregates, audits, listing, task_names
 from dashboard.queries.aggregates import NO_MODEL, FlatGroup, ModelCount, Signal, Totals, VerdictCount, recorded_counts
 from dashboard.queries.query import Ranking
-from dashboard.state import FAILED, NO_SIGNAL, View
+from dashboard.state import DIFFER, FAILED, NO_SIGNAL, View
 from dashboard.workspace import OpenRun
 from evaluator.model import Verdict
 from evaluator.options import choices
@@ -132,10 +132,10 @@ def figures(screen: Screen) -> None:
             _pass_at_1(screen),
             _mean_reward(screen, totals),
             _signal(aggregates.signal(screen.run, filter_), here),
-            _ungraded("unknown", totals.unknown, here),
-            _ungraded("sandbox_error", totals.sandbox_error, here),
+            *_ungraded(totals, here),
             _unverified(totals, here),
             *_disagreements(totals, here),
+            *_came_otherwise(screen, here),
         ]
     )
 
@@ -169,6 +169,23 @@ def _disagreements(totals: Totals, here: View) -> list[Card]:
         return []
     target = here.but(verified=here.filter.unverified)
     return [Card("disagree", f"{totals.disagreements:,}", "fail apart, pass in one process", target)]
+
+
+def _came_otherwise(screen: Screen, here: View) -> list[Card]:
+    """On how many the grades that rollouts came with differ from ours: rewards, else verdicts; no card without any."""
+    rewards = audits.given_counts(screen.run, screen.view.filter)
+    differ, compared = rewards.higher + rewards.lower, rewards.given - rewards.without_own
+    if compared:
+        note, target = (
+            f"given: {rewards.higher:,} higher, {rewards.lower:,} lower",
+            here.but(given="differs") if differ else None,
+        )
+        return [Card("reward differs", f"{differ:,} of {compared:,}", note, target)]
+    verdicts = audits.recorded(screen.run, screen.view.filter)
+    differ, note = verdicts.both - verdicts.agree, f"from the recorded; {verdicts.only_recorded:,} passed"
+    target = here.but(recorded=DIFFER) if differ else None
+    found = Card("verdict differs", f"{differ:,} of {verdicts.both:,}", note, target)
+    return [found] if verdicts.both else []
 
 
 def _pass_at_1(screen: Screen) -> Card:
@@ -233,8 +250,11 @@ def flat_groups(screen: Screen) -> None:
     _mount_signal(key="signal", data={"kinds": kinds})
 
 
-def _ungraded(verdict: str, count: int, here: View) -> Card:
-    return Card(verdict, f"{count:,}", "no reward", here.but(verdicts=(verdict,)) if count else None)
+def _ungraded(totals: Totals, here: View) -> list[Card]:
+    """A card for each verdict without a reward that there is; one for both where there is none."""
+    counts = {"unknown": totals.unknown, "sandbox_error": totals.sandbox_error}
+    found = [Card(word, f"{n:,}", "no reward", here.but(verdicts=(word,))) for word, n in counts.items() if n]
+    return found or [Card("not graded", "0", "no reward")]
 
 
 def _unverified(totals: Totals, here: View) -> Card:

@@ -30,7 +30,7 @@ SIGNALS: tuple[str, ...] = ("yes", NO_SIGNAL, "all_fail", "all_pass")
 FIRST_ALIKE = "first"
 """In `alike=`."""
 
-AGREES: tuple[str, ...] = ("same", "higher", "lower")
+AGREES: tuple[str, ...] = ("same", "differs", "higher", "lower")
 """In `given=`: the reward that the rollout came with, against our own."""
 
 AGREE, DIFFER = "agrees", "differs"
@@ -73,7 +73,7 @@ class Filter(msgspec.Struct, frozen=True):
     tag: str = ""
     """A tag from the run's notes (`evaluator.runs.notes`)."""
     given: str = ""
-    """One of `AGREES`: rollouts whose given reward equals, exceeds or falls below our own."""
+    """One of `AGREES`: rollouts whose given reward equals our own, differs from it, exceeds it or falls below it."""
     alike: str = ""
     """`first`: of the samples of a task that behave alike, the first one that the other fields let through."""
     signal: str = ""

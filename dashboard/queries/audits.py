@@ -93,7 +93,7 @@ def given_by_verdict(run: OpenRun, filter_: Filter) -> dict[tuple[int, str], int
 def recorded(run: OpenRun, filter_: Filter) -> Recorded:
     """The recorded verdicts against ours, as the filter's `recorded` finds them."""
     sql = f"""SELECT recorded_verdict, verdict, coalesce({BOTH}, false), {SAME_END}, count(*),
-                     list_sort(list(DISTINCT recorded_by))[1:{_MAKERS}]
+                     list_sort(list(DISTINCT recorded_by) FILTER (recorded_by IS NOT NULL))[1:{_MAKERS}]
               FROM inside GROUP BY ALL"""  # noqa: S608
     by_verdict: Counter[tuple[str, str]] = Counter()
     by_end: Counter[tuple[bool, bool]] = Counter()

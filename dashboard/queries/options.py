@@ -35,10 +35,9 @@ class Ranges(NamedTuple):
     len_max: int | None
 
 
-_GIVEN, _RECORDED = (
-    "CASE " + " ".join(f"WHEN {condition} THEN '{word}'" for word, condition in words.items()) + " END"
-    for words in (GIVEN, RECORDED)
-)
+_GIVEN = " ".join(f"WHEN {condition} THEN ['{word}']" for word, condition in GIVEN.items() if word != "differs")
+_GIVEN = _GIVEN.replace("['higher']", "['differs', 'higher']").replace("['lower']", "['differs', 'lower']")
+_RECORDED = "CASE " + " ".join(f"WHEN {condition} THEN '{word}'" for word, condition in RECORDED.items()) + " END"
 _SIGNAL = f"""WHEN {SIGNAL["all_fail"]} THEN ['{NO_SIGNAL}', 'all_fail']
     WHEN {SIGNAL["all_pass"]} THEN ['{NO_SIGNAL}', 'all_pass'] WHEN flat THEN ['{NO_SIGNAL}'] ELSE ['yes']"""
 _VALUES = {
@@ -53,7 +52,7 @@ _VALUES = {
         UNION ALL SELECT '{UNVERIFIED}: ' || {REASON} FROM {{source}} WHERE NOT verified AND {{condition}}""",  # noqa: S608
     "signal": f"""SELECT unnest(CASE {_SIGNAL} END)
         FROM {{source}} JOIN (SELECT group_id, flat, ended FROM groups) USING (group_id) WHERE {{condition}}""",  # noqa: S608
-    "given": f"SELECT {_GIVEN} FROM {{source}} WHERE given_reward IS NOT NULL AND {{condition}}",  # noqa: S608
+    "given": f"SELECT unnest(CASE {_GIVEN} END) FROM {{source}} WHERE given_reward IS NOT NULL AND {{condition}}",  # noqa: S608
     "recorded": f"""SELECT {_RECORDED} FROM {{source}} WHERE recorded_verdict IS NOT NULL AND {{condition}}
         UNION ALL SELECT recorded_verdict FROM {{source}} WHERE {{condition}}""",  # noqa: S608
     "tag": """SELECT tag FROM (SELECT DISTINCT * FROM tags) JOIN {source} USING (task_id, sample_id)

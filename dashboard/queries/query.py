@@ -83,6 +83,7 @@ _BOUNDS = {
 }
 GIVEN = {
     "same": "abs(given_reward - reward) <= 1e-9",
+    "differs": "abs(given_reward - reward) > 1e-9",
     "higher": "given_reward > reward + 1e-9",
     "lower": "given_reward < reward - 1e-9",
 }

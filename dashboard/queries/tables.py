@@ -26,6 +26,7 @@ import duckdb
 
 from dashboard.queries.expressions import MOMENT, TEXT
 from evaluator import __version__
+from evaluator.formats.reading.spec import verdict_of_truth
 from evaluator.runs.expressions import CLUSTER, GROUP, KINDS, load_kinds
 from evaluator.runs.files import part_path
 from evaluator.runs.notes import Notes
@@ -46,7 +47,12 @@ IN_MEMORY: Final = "memory.main"
 """The schema of the connection itself."""
 _LONG = {"code", "completion", "metadata", "layers", "limits", "dataset_hash", "evaluator_version"}
 """Columns that stay in the files."""
-_SHORT = ", ".join(f'"{name}"' for name in column_names("rollouts") if name not in _LONG)
+_RECORDED = f"""coalesce(recorded_verdict, CASE WHEN expected_pass THEN '{verdict_of_truth(True)}'
+    WHEN NOT expected_pass THEN '{verdict_of_truth(False)}' END) AS recorded_verdict"""
+"""A file that says only whether a rollout passed recorded a verdict, too."""
+_SHORT = ", ".join(
+    _RECORDED if name == "recorded_verdict" else f'"{name}"' for name in column_names("rollouts") if name not in _LONG
+)
 _GROUP = 1_000
 """Parts that are read at once: a million rollouts at most."""
 _ANSWERS = """

@@ -69,6 +69,28 @@ def test_every_number_is_the_number_of_rollouts_behind_it(pairs: OpenRun) -> Non
         assert query.count(pairs, Filter(recorded=came_with, verdicts=(own,))) == count
 
 
+@pytest.mark.parametrize(
+    ("given", "name", "value", "note", "word"),
+    [
+        ((None, None, None), "verdict differs", "1 of 3", "from the recorded; 0 passed", "recorded"),
+        ((1.0, None, 0.5), "reward differs", "1 of 2", "given: 1 higher, 0 lower", "given"),
+    ],
+)
+def test_a_card_of_the_overview_counts_grades_that_differ_from_ours(
+    written: Written, given: tuple[float | None, ...], name: str, value: str, note: str, word: str
+) -> None:
+    found = []
+    for n, (own, reward) in enumerate(zip((1.0, 1.0, 0.0), given, strict=True)):
+        rollout, grade = rows.row("t", f"t#{n}", reward=own)
+        rollout.expected_pass, rollout.given_reward = n == 0, reward  # the file says only whether it passed
+        found.append((rollout, grade))
+    run = written(found)
+    card = cards(visit("overview"))[name]
+    assert (card["value"], card["note"], card["href"]) == (value, note, f"rollouts?run=run&{word}=differs")
+    assert query.count(run, Filter(**{word: "differs"})) == 1
+    assert cards(visit("audit"), "recorded_cards")["agree"]["value"] == "2 of 3"
+
+
 def test_a_disagreement_counts_as_not_passed_as_it_does_in_rates(written: Written) -> None:
     run = written([recorded(0, P, Verdict.UNKNOWN, disagreement=Disagreement(apart=W, plain=P))])
     found = audits.recorded(run, Filter())
