@@ -1,5 +1,5 @@
 // Scrolls a line to the middle of the code view: once when the page shows another line, and on a click on a link to
-// a line. Only the code's box scrolls, never the page. A plain click on the title's task goes to Python.
+// a line, or to a turn. Only the box scrolls, never the page. A plain click on the title's task goes to Python.
 
 const WAIT_MS = 60_000;
 
@@ -16,7 +16,7 @@ export default function (component) {
   }
   const onClick = (event) => {
     if (event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
-    const link = event.target.closest?.(".rs-task, .rs-frames a[href^='#'], .rs-flags a[href^='#']");
+    const link = event.target.closest?.(".rs-task, :is(.rs-frames, .rs-flags, .rs-jump) a[href^='#']");
     if (!link) return;
     event.preventDefault();
     if (link.matches(".rs-task")) setTriggerValue("task", true);
@@ -37,10 +37,11 @@ function keepInSight(anchor, isWanted, deadline, centred = null) {
 
 // Whether the line is in sight now.
 function centre(anchor) {
-  const line = document.getElementById(anchor), box = line?.closest(".rs-code");
+  const line = document.getElementById(anchor), box = line?.closest(".rs-code, .rs-transcript");
   if (!box) return false;
   const offset = line.getBoundingClientRect().top - box.getBoundingClientRect().top;
-  box.scrollTop += offset - box.clientHeight / 2 + line.clientHeight / 2;
+  const middle = box.matches(".rs-code") ? box.clientHeight / 2 - line.clientHeight / 2 : 0;  // a turn goes to the top
+  box.scrollTop += offset - middle;
   const shown = line.getBoundingClientRect(), frame = box.getBoundingClientRect();
   return frame.height > 0 && frame.height < window.innerHeight && shown.top >= frame.top && shown.bottom <= frame.bottom;
 }

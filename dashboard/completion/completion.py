@@ -111,6 +111,30 @@ def strip(screen: Screen, rollout: RolloutRecord, test: CaseRecord | None) -> No
         widgets.button("Next failing test", "next_failing", state.write, target, shortcut="N", disabled=none)
 
 
+def not_run(screen: Screen, rollout: RolloutRecord) -> str:
+    """Which test cases were not run, and why; "" where all were, or no code was found."""
+    verdicts = records.verdicts_of(screen.run, rollout.task_id, rollout.sample_id)
+    skipped = [index for index, word in verdicts if word == Verdict.NOT_RUN]
+    if not skipped or len(skipped) == len(verdicts):
+        return ""
+    last, word = [each for each in verdicts if each[0] < skipped[0]][-1]
+    late = sum(word == Verdict.TIME_LIMIT for _, word in verdicts)
+    case = records.case(screen.run, rollout.task_id, rollout.sample_id, last)
+    if word == Verdict.TIME_LIMIT and case and case.wall_s is None:
+        why = case.error_message or "there was no time left for them"
+    elif word == Verdict.TIME_LIMIT:
+        again = "test {} timed out, which decides the reward" if late == 1 else "{} was the second to time out"
+        why = f"{again.format(last)}, and each more could take as long"
+    elif word == Verdict.REJECTED:
+        why = f"the program was rejected in test {last}"
+    elif screen.run.manifest.options.fail_fast:
+        why = f"--fail-fast ends at the first failure, test {last}"
+    else:
+        why = f"its process could not go on after test {last}"
+    which = f"Test {skipped[0]} was" if len(skipped) == 1 else f"Tests {skipped[0]} to {skipped[-1]} were"
+    return f"{which} not run (.): {why}."
+
+
 def open_task(screen: Screen, rollout: RolloutRecord) -> None:
     """Open the page of its task."""
     state.go("tasks", _its_task(screen, rollout))

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from dashboard import escape, facts
+from dashboard.completion.chat_templates import Part
 from dashboard.completion.transcript import Turn
 from dashboard.escape import html
 from dashboard.facts import counted
@@ -18,6 +19,9 @@ from evaluator.model import CaseResult, Traceback
 _LINE = re.compile(r"\bline (\d{1,7})\b")
 _LINE_LINK = r'<a href="#L\1">line \1</a>'
 _WORD_SHOWN = 80
+_ROLES = ("system", "user", "assistant", "tool")
+_OF_CODE = ("code", "command", "cmd", "script", "source")
+_LINES_OPEN = 3
 _TURN_SHOWN = 20_000
 """The most characters of one part of a turn that are shown."""
 
@@ -123,18 +127,34 @@ def beside(heads: tuple[str, str], rows: Sequence[tuple[str, str, str]], chips: 
 
 
 def transcript(turns: Sequence[Turn], left_out: int) -> str:
-    """Every turn in its order, as text."""
-    rows = "".join(_turn(number, turn) for number, turn in enumerate(turns, 1))
+    """Every turn in its order, as text; above them their numbers, which lead to them."""
+    numbered = list(enumerate(turns, 1))
+    jumps = "".join(f'<a href="#turn{n}" title="{escape.attribute(turn.label)}">{n}</a>' for n, turn in numbered)
+    rows = "".join(_turn(number, turn) for number, turn in numbered)
     more = f'<div class="rs-soft">{counted(left_out, "turn")} more: see the JSON.</div>' if left_out else ""
-    return f'<div class="rs-transcript" role="list">{rows}{more}</div>'
+    return (
+        f'<nav class="rs-jump" aria-label="turns">{jumps if len(turns) > 1 else ""}</nav>'
+        f'<div class="rs-transcript" role="list">{rows}{more}</div>'
+    )
 
 
 def _turn(number: int, turn: Turn) -> str:
-    parts = "".join(
-        (f'<span class="rs-soft">{html(name)}</span>' if name else "")
-        + f'<pre class="rs-text" tabindex="0">{html(cut(text, _TURN_SHOWN))}</pre>'
-        for name, text in turn.parts
-    )
+    body = "".join(map(_part, turn.parts))
     omitted = f'<span class="rs-soft">{counted(turn.omitted, "character")} left out</span>' if turn.omitted else ""
     label = f'<div class="who"><span>{number}</span> <b>{html(turn.label)}</b></div>'
-    return f'<div class="turn" role="listitem">{label}<div>{parts}{omitted}</div></div>'
+    role = turn.role if turn.role in _ROLES else "other"
+    return f'<div class="turn {role}" id="turn{number}" role="listitem">{label}<div>{body}{omitted}</div></div>'
+
+
+def _part(part: Part) -> str:
+    text = f'<pre class="rs-text" tabindex="0">{html(cut(part.text, _TURN_SHOWN))}</pre>'
+    lines = part.text.strip("\n").count("\n") + 1
+    if part.kind in ("thinking", "output"):
+        start = part.text.strip().split("\n", 1)[0][:_WORD_SHOWN]
+        about = f"{html(part.name)} <span>{counted(lines, 'line')} · {html(start)}</span>"
+        shown = " open" if part.kind == "output" and lines <= _LINES_OPEN else ""
+        return f"<details{shown}><summary>{about}</summary>{text}</details>"
+    caption = f'<span class="rs-soft">{html(part.name)}</span>' if part.name else ""
+    if part.kind == "call" and (lines > 1 or part.name in _OF_CODE):
+        return caption + code_view.code(part.text, prefix="C", height="60vh", wrap=True)
+    return caption + text

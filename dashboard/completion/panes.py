@@ -29,7 +29,7 @@ _WHY: dict[Verdict, str] = {
     Verdict.REJECTED: "the program broke the sandbox's protocol, or tampered with it",
     Verdict.SANDBOX_ERROR: "the sandbox failed, which is not the completion's fault, so it has no reward",
     Verdict.UNKNOWN: "it could not be graded, so it has no reward",
-    Verdict.NOT_RUN: "not run, as an earlier test case failed or timed out",
+    Verdict.NOT_RUN: "nothing ran here",
     Verdict.RUNTIME_ERROR: "no traceback: its process ended before the test case did",
     Verdict.COMPILE_ERROR: "the program does not load",
 }
@@ -231,7 +231,7 @@ def _result(screen: Screen, rollout: RolloutRecord, test: CaseRecord | None) -> 
         not_graded.result(screen, rollout, task)
         return
     mode = task.mode if task else ""
-    _failure(rollout, test, mode)
+    _failure(screen, rollout, test, mode)
     if test is not None:
         said = not no_test_decides(rollout) and test.verdict != Verdict.PASSED
         case_view.expected_and_actual(case_view.sides_of(test, mode, rollout.checker), introduced=said)
@@ -242,7 +242,7 @@ def _result(screen: Screen, rollout: RolloutRecord, test: CaseRecord | None) -> 
     tables_view.reward_parts(rollout)
 
 
-def _failure(rollout: RolloutRecord, test: CaseRecord | None, mode: str) -> None:
+def _failure(screen: Screen, rollout: RolloutRecord, test: CaseRecord | None, mode: str) -> None:
     """What differs, the exception and its frames, each a link to its line; or why there is none."""
     if no_test_decides(rollout):
         test = None  # no single test case has the reason
@@ -261,6 +261,15 @@ def _failure(rollout: RolloutRecord, test: CaseRecord | None, mode: str) -> None
     name = result.error_type or verdict.value
     st.html(completion_view.failure(verdict.value, name, first=first, message=message if message != first else "",
                                     quiet=quiet, trace=trace))  # fmt: skip
+    if test is not None and verdict is Verdict.TIME_LIMIT:
+        if found := why.in_time_out(screen, rollout, test):
+            facts.banner(found)
+        elif test.wall_s is not None:
+            ids = {"task": rollout.task_id, "sample": rollout.sample_id, "test": test.test_index}
+            widgets.button("Does it loop?", "loops", state.write, screen.view.but(**ids, tab="why"),
+                           help="Replay it, to see whether it loops or is merely slow.")  # fmt: skip
+    if test is not None and (skipped := completion.not_run(screen, rollout)):
+        facts.note(skipped)
 
 
 def _input(task: TaskRecord, index: int) -> None:

@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 import msgspec
 
 from dashboard import escape
+from dashboard.completion import chat_templates
+from dashboard.completion.chat_templates import Part, call, parts
 from dashboard.queries.records import RolloutRecord, TaskRecord
 
 _MAX_LABEL = 80
@@ -26,10 +28,11 @@ _COUNTS = {
 
 
 class Turn(NamedTuple):
-    """One turn: who did what, and its texts as (caption, text); `omitted` counts the characters left out of it."""
+    """One turn: who did what, and its texts; `omitted` counts the characters left out of it."""
 
+    role: str
     label: str
-    parts: list[tuple[str, str]]
+    parts: list[Part]
     omitted: int = 0
 
 
@@ -70,13 +73,20 @@ def turns(rollout: RolloutRecord, task: TaskRecord | None) -> list[Turn]:
     """Every turn that the run has, the completion last."""
     found, kept = fields(rollout.metadata), items(rollout.metadata)
     sent = next((made for name in _MESSAGES if (made := _chat(found.get(name)))), [])
-    if not sent and task and task.prompt:
-        sent = [Turn("user · the task's prompt", [("", task.prompt)])]
-    thought = [Turn("reasoning", [("", found[name])]) for name in _REASONING if isinstance(found.get(name), str)]
-    made = [*sent, *thought, *map(_turn, kept)]
-    if not made or made[-1].parts != [("", rollout.completion)]:
-        made.append(Turn("assistant · completion", [("", rollout.completion)]))
-    return made
+    own = found.get("prompt")
+    if not sent and (prompt := (task and task.prompt) or (own if isinstance(own, str) else "")):
+        sent = _split(prompt, "user", "the task's prompt")
+    thoughts = (found[name] for name in _REASONING if isinstance(found.get(name), str))
+    thought = [Turn("assistant", "reasoning", [Part("thinking", "reasoning", text)]) for text in thoughts]
+    made, said = [*sent, *thought, *map(_turn, kept)], _split(rollout.completion, "assistant", "completion")
+    is_last = bool(made) and [turn.parts for turn in said] == [made[-1].parts]
+    return made if is_last else [*made, *said]
+
+
+def _split(text: str, role: str, origin: str) -> list[Turn]:
+    """The turns of a text in a chat template; one turn of this role where it has none."""
+    found = chat_templates.split(text)
+    return [Turn(who or role, f"{_line(who or role)} · {origin}", parts(said)) for who, said in found]
 
 
 def tokens(metadata: str | None) -> list[tuple[str, str]]:
@@ -91,10 +101,14 @@ def tokens(metadata: str | None) -> list[tuple[str, str]]:
 
 
 def _turn(item: Item) -> Turn:
-    parts = [("", item.text), ("arguments", item.arguments), ("output", item.output)]
+    is_output, is_thought = item.output is not None, item.type == "reasoning"
+    text = [Part("thinking", "reasoning", item.text or "")] if is_thought else parts(item.text or "")
+    called = list(call(item.arguments)) if item.arguments else []
+    output = [Part("output", "output", item.output or "")]
     who = " ".join(_line(text or "") for text in (item.role, item.type)).strip()
-    label = f"{who}: {_line(item.name)}" if item.name else who
-    return Turn(label, [(name, text) for name, text in parts if text], item.omitted)
+    role = item.role or ("tool" if is_output else "assistant")
+    found = [part for part in [*text, *called, *output] if part.text]
+    return Turn(role, f"{who}: {_line(item.name)}" if item.name else who, found, item.omitted)
 
 
 def _chat(messages: object) -> list[Turn]:
@@ -109,19 +123,19 @@ def _chat(messages: object) -> list[Turn]:
 def _message(message: dict[str, Any]) -> list[Turn]:
     role, name = _line(message["role"]), message.get("name")
     label = f"{role}: {_line(name)}" if isinstance(name, str) else role
-    thought = [("reasoning", message[key]) for key in _REASONING if isinstance(message.get(key), str)]
+    thought = [Part("thinking", "reasoning", message[key]) for key in _REASONING if isinstance(message.get(key), str)]
     content = message.get("content")
-    parts = [*thought, ("", content if isinstance(content, str) else json.dumps(content, ensure_ascii=False))]
-    found = [Turn(label, [part for part in parts if part[1] not in ("", "null")])]
+    text = content if isinstance(content, str) else "" if content is None else json.dumps(content, ensure_ascii=False)
+    said = [Part("output", "result", text)] if role == "tool" else parts(text)
+    found = [Turn(role, label, [part for part in [*thought, *said] if part.text])]
     calls = message.get("tool_calls")
     return found + [_call(call) for call in calls if isinstance(call, dict)] if isinstance(calls, list) else found
 
 
-def _call(call: dict[str, Any]) -> Turn:
-    function = call["function"] if isinstance(call.get("function"), dict) else call
-    arguments = function.get("arguments")
-    text = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
-    return Turn(f"tool call: {_line(str(function.get('name', '?')))}", [("arguments", text)])
+def _call(made: dict[str, Any]) -> Turn:
+    function = made["function"] if isinstance(made.get("function"), dict) else made
+    label = f"tool call: {_line(str(function.get('name', '?')))}"
+    return Turn("assistant", label, list(call(function.get("arguments"))))
 
 
 def _line(text: str) -> str:

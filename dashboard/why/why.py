@@ -12,7 +12,7 @@ from dashboard.controls import Screen
 from dashboard.facts import counted
 from dashboard.queries import records
 from dashboard.queries.records import CaseRecord, RolloutRecord
-from dashboard.why import why_view
+from dashboard.why import stuck, why_view
 from evaluator.model import Limits, Task, Verdict
 from evaluator.sandbox import FaultError, SandboxUnavailable, Status
 from evaluator.tracing import Replay, Window, replay
@@ -47,6 +47,13 @@ def of(
             known.pop(next(iter(known)))
         known[key] = made
     return known[key]
+
+
+def in_time_out(screen: Screen, rollout: RolloutRecord, test: CaseRecord) -> str:
+    """Whether a test case that ran out of time loops or is slow, if it was replayed in this session."""
+    code = rollout.code or ""
+    made = st.session_state.get(_SESSION, {}).get((screen.run.key, rollout.task_id, test.test_index, TO_SHOW, code))
+    return stuck.said(made, code) if made else ""
 
 
 def _made(screen: Screen, rollout: RolloutRecord, test: CaseRecord, window: Window, code: str | None) -> Replay:
@@ -177,6 +184,8 @@ def show(screen: Screen, rollout: RolloutRecord, test: CaseRecord | None, edit: 
         return
     if edit is not None:
         facts.note("Replay of the edit." if of_edit else "Replay of the run's code; open Edit for the edit's.")
+    if (of_edit or test.verdict == Verdict.TIME_LIMIT) and (found := stuck.said(made, code)):
+        facts.banner(found)
     _ending(made, test, of_edit=of_edit)
     if made.trace.steps:
         key = f"{screen.run.key}|{rollout.task_id}|{rollout.sample_id}|{test.test_index}"

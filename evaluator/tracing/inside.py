@@ -28,6 +28,7 @@ _FILE = "completion.py"
 _VALUE_ROOM = 4_000
 """Characters of what a call returns."""
 _MESSAGE_ROOM = _NAME_ROOM = 200
+_LINES_COUNTED = 200
 _MOST_NAMES = 30
 _WHOLE_EVERY = 200
 """After so many steps, a step comes with all names of its frame: earlier steps may be dropped."""
@@ -102,6 +103,7 @@ class _Tracer:
         self.reads = operands(source)
         self.started = self.now()
         self.budget_s = budget_s
+        self.hits: dict[int, int] = {}
         self._names: dict[int, frozenset[str]] = {}
         self._stored: dict[CodeType, tuple[tuple[str, ...], tuple[str, ...]]] = {}
 
@@ -120,10 +122,14 @@ class _Tracer:
 
     def look_at_clock(self) -> None:
         if self.now() - self.started > self.budget_s:
-            self.log.end(["end", "stopped", self.steps, "", "", 0])
+            self.log.end(["end", "stopped", self.steps, "", "", 0, self.most_hit()])
             with contextlib.suppress(BaseException):  # it may be the completion's own
                 sys.stdout.flush()
             self.leave(0)
+
+    def most_hit(self) -> list[tuple[int, int]]:
+        """The lines that ran most often, and how often each did."""
+        return sorted(self.hits.items(), key=lambda each: -each[1])[:_LINES_COUNTED]
 
     def names_of(self, line: int) -> frozenset[str]:
         found = self._names.get(line)
@@ -175,6 +181,7 @@ class _Frame:
             changed = self._changed(frame)
             tracer.steps += 1
             number, line, self.raised = tracer.steps, frame.f_lineno, False
+            tracer.hits[line] = tracer.hits.get(line, 0) + 1
             before, self.at, self.line = self.at, number, line
             reads = tracer.reads.get(line)
             items = self._items(frame, reads) if reads else {}

@@ -70,6 +70,8 @@ class End(msgspec.Struct, frozen=True, array_like=True, tag="end", forbid_unknow
     error: _Name = ""
     """The exception's type."""
     line: _Line = 0
+    hits: Annotated[list[tuple[_Line, _Count]], msgspec.Meta(max_length=200)] = []
+    """Of a run that was stopped: how often each of the lines that ran most often did."""
 
 
 _DECODER = msgspec.json.Decoder(_StepRecord | _SaidRecord | End)

@@ -89,3 +89,12 @@ def test_a_long_note_wraps_and_the_difference_is_above_the_fold(visit: Visit) ->
     page = visit("completion?verdict=wrong_answer")
     for place in (".rs-error .what", ".rs-diff tr.first"):
         expect(page.locator(place)).to_be_in_viewport(ratio=1)
+
+
+@pytest.mark.slow
+def test_a_number_leads_to_its_turn(visit: Visit) -> None:
+    page = visit("completion?task=math/add&sample=add%231&view=transcript")
+    page.set_viewport_size({"width": 900, "height": 420})
+    page.locator(".rs-jump a").last.click()
+    expect(page.locator(".rs-transcript .turn").last).to_be_in_viewport()
+    assert "#" not in page.url
