@@ -174,7 +174,7 @@ def _this_case(screen: Screen, record: TaskRecord, chosen: TestCase) -> None:
 def _behaviours(screen: Screen, record: TaskRecord) -> None:
     """Samples that answer all test cases alike and fail in the same way, as one row each."""
     found = behaviours.of_samples(screen.run, record.task_id)
-    if not found.rows:
+    if screen.run.recorded or not found.rows:
         facts.note("Nothing ran yet: grade the rollouts." if screen.run.recorded else "It has no rollouts.")
         return
     here = screen.view.but(task=record.task_id)
