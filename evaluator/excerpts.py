@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from evaluator.cases import SHOWN_WHEN_WRONG
-from evaluator.checkers import common_prefix, get_checker, render
+from evaluator.checkers import common_prefix, render
 from evaluator.model import CaseResult, Difference, Excerpt
 
 _BEFORE = 4
@@ -57,8 +57,6 @@ def keep_values(result: CaseResult, expected: object, actual: object, room: int 
 
 
 def _first_item(difference: Difference | None, expected: Sequence[object], actual: Sequence[object]) -> int:
-    if difference is None or difference.path is None:  # a test suite's
-        difference = get_checker("python").rules["value"](expected, actual)
     step = _FIRST_STEP.match(difference.path or "") if difference else None
     return int(step[1]) if step else min(len(expected), len(actual))
 

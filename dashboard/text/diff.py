@@ -69,6 +69,8 @@ def taken_apart(text: str) -> Side:
 
 def part(side: Side, unit: str, before: int, total: int) -> Side:
     """The side as a part of a longer one, `before` units from its start; without numbers where these are characters."""
+    if unit == "item" != side.noun:  # of values that can't be read
+        return side._replace(gap=-1, extent=f"a part of {total:,} items", continues=True)
     kept, first = side.characters if unit == "character" else len(side.lines), before + side.first
     extent = f"{unit}s {first:,} to {first + kept - 1:,} of {total:,}"
     side = side._replace(gap=-1) if unit == "character" else side._replace(first=first)

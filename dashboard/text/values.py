@@ -32,7 +32,7 @@ _MOST_ROWS = 400
 """After them, changed items are not taken apart."""
 
 
-@lru_cache(maxsize=1_000)
+@lru_cache(maxsize=64)
 def literal(text: str) -> Any:
     """The value that a text is, not to be changed; `NOTHING` if it is not a literal, or very long."""
     if len(text) > _LONGEST or not (text := text.strip()):
@@ -141,23 +141,21 @@ class _Values:
 
     def _mapping(self, ours: Any, theirs: Any, path: str, inner: dict[int, tuple[Any, Any, str]]) -> Iterator[Row]:
         """`inner` gets the values of each changed row, by its id."""
-        names = {self._name(key): key for key in theirs}
-        for key in [*ours, *(key for key in theirs if self._name(key) not in set(map(self._name, ours)))]:
-            shown = _written(key)
-            place, name = (f"{path}[{shown}]", f"{path}: key {shown}") if path else (shown, f"key {shown}")
-            other = names.get(self._name(key), NOTHING)
-            head = (f"{place}: ", False)
-            there = (f"{path}[{_written(other)}]: " if path else f"{_written(other)}: ", False)
-            if key not in ours:
-                yield _one_sided(name, None, [head, (_written(theirs[key]), False)])
-            elif other is NOTHING:
-                yield _one_sided(name, [head, (_written(ours[key]), False)], None)
+        left, right = ({self._name(key): key for key in side} for side in (ours, theirs))
+        for name in {**left, **right}:
+            places = [_written(side[name]) if name in side else "" for side in (left, right)]
+            heads = [(f"{path}[{place}]: " if path else f"{place}: ", False) for place in places]
+            said = f"{path and path + ': '}key {places[0] or places[1]}"
+            if name not in left:
+                yield _one_sided(said, None, [heads[1], (_written(theirs[right[name]]), False)])
+            elif name not in right:
+                yield _one_sided(said, [heads[0], (_written(ours[left[name]]), False)], None)
             else:
-                left, right = self._spans(ours[key], theirs[other])
-                same = self._same(ours[key], theirs[other])
-                row = Row("equal" if same else "change", None, [head, *left], None, [there, *right])
+                pair = ours[left[name]], theirs[right[name]]
+                (one, other), same = self._spans(*pair), self._same(*pair)
+                row = Row("equal" if same else "change", None, [heads[0], *one], None, [heads[1], *other])
                 if not same:
-                    inner[id(row)] = ours[key], theirs[other], f"{path}[{shown}]"
+                    inner[id(row)] = *pair, f"{path}[{places[0]}]"
                 yield row
 
     def _changed(self, ours: Any, theirs: Any, path: str, row: Row, depth: int) -> list[Row]:
@@ -190,21 +188,18 @@ class _Values:
         """What differs in a pair of values: of two lists their items, of two texts their words, else all."""
         if isinstance(ours, str) and isinstance(theirs, str):
             return changed_spans(_written(ours), _written(theirs))
-        if _kind(ours) is _kind(theirs) is dict:
-            left, right = ({self._name(key): self._key(item) for key, item in each.items()} for each in (ours, theirs))
-            return _pieces(
-                ours, [left[self._name(key)] != right.get(self._name(key), NOTHING) for key in ours]
-            ), _pieces(theirs, [right[self._name(key)] != left.get(self._name(key), NOTHING) for key in theirs])
-        if (
-            _kind(ours) is _kind(theirs) is list
-            and (self._mixed or type(ours) is type(theirs))
-            and max(len(ours), len(theirs)) <= _ONE_ROW
-        ):
-            keys = [self._key(item) for item in ours], [self._key(item) for item in theirs]
+        kinds = [_kind(value) for value in (ours, theirs)]
+        if kinds == [dict, dict]:
+            items = [{self._name(key): self._key(item) for key, item in side.items()} for side in (ours, theirs)]
+            pairs = (items, items[::-1])
+            marks = [{n for n, key in enumerate(one) if one[key] != other.get(key, NOTHING)} for one, other in pairs]
+            return _pieces(ours, marks[0]), _pieces(theirs, marks[1])
+        is_short = kinds == [list, list] and max(len(ours), len(theirs)) <= _ONE_ROW
+        if is_short and (self._mixed or type(ours) is type(theirs)):
+            keys = [[*map(self._key, side)] for side in (ours, theirs)]
             changed = [places for tag, *places in opcodes(*keys) if tag == "change"]
-            ours_marked = [any(i1 <= n < i2 for i1, i2, _, _ in changed) for n in range(len(ours))]
-            theirs_marked = [any(j1 <= n < j2 for _, _, j1, j2 in changed) for n in range(len(theirs))]
-            return _pieces(ours, ours_marked), _pieces(theirs, theirs_marked)
+            left = _pieces(ours, {n for i1, i2, _, _ in changed for n in range(i1, i2)})
+            return left, _pieces(theirs, {n for _, _, j1, j2 in changed for n in range(j1, j2)})
         same = self._same(ours, theirs)
         return [(_written(ours), not same)], [(_written(theirs), not same)]
 
@@ -233,17 +228,14 @@ def _kind(value: Any) -> type | None:
     return list if isinstance(value, (list, tuple)) else next((k for k in (dict, set) if isinstance(value, k)), None)
 
 
-def _pieces(value: Any, marked: Iterable[bool]) -> list[Span]:
+def _pieces(value: Any, marked: set[int]) -> list[Span]:
     """A list, tuple or dict as it is written, its `marked` items as spans of their own."""
     opening, closing = "[]" if isinstance(value, list) else "{}" if isinstance(value, dict) else "()"
-    items = (
-        [f"{key!r}: {_written(item)}" for key, item in value.items()]
-        if isinstance(value, dict)
-        else map(_written, value)
-    )
+    pairs = value.items() if isinstance(value, dict) else ()
+    items = [f"{key!r}: {_written(item)}" for key, item in pairs] or [*map(_written, value)]
     spans: list[Span] = [(opening, False)]
-    for item, mark in zip(items, marked, strict=True):
-        spans += [(", " * (len(spans) > 1), False), (item, mark)]
+    for place, item in enumerate(items):
+        spans += [(", " * (place > 0), False), (item, place in marked)]
     return [*spans, ("," * (isinstance(value, tuple) and len(value) == 1) + closing, False)]
 
 
@@ -253,14 +245,11 @@ def _one_sided(name: str, ours: list[Span] | None, theirs: list[Span] | None) ->
 
 def _brief(row: Row) -> Row:
     """The start of a long item that is equal on both sides."""
-    if row.kind != "equal" or row.left is None or row.right is None:
+    if row.kind != "equal":
         return row
-    left, right = ("".join(text for text, _ in spans) for spans in (row.left, row.right))
-    return row._replace(left=[(_start(left), False)], right=[(_start(right), False)])
-
-
-def _start(text: str) -> str:
-    return text if len(text) <= _EQUAL else f"{text[: _EQUAL - 1]}…"
+    texts = ("".join(text for text, _ in spans or ()) for spans in (row.left, row.right))
+    left, right = ([(text if len(text) <= _EQUAL else f"{text[: _EQUAL - 1]}…", False)] for text in texts)
+    return row._replace(left=left, right=right)
 
 
 def _within(row: Row, path: str) -> Row:

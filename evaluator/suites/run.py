@@ -18,7 +18,6 @@ from evaluator.cases import (
     run_cases,
 )
 from evaluator.checkers import get_checker, render
-from evaluator.excerpts import keep_values
 from evaluator.lru_cache import LruCache
 from evaluator.model import CaseResult, Difference, Flag, Limits, Opaque, Task, TestCase, Verdict
 from evaluator.sandbox import BadValueError, Outcome, Program, Status, decoded
@@ -238,11 +237,7 @@ def _where(report: CaseReport) -> str:
 
 
 def show_sides(report: CaseReport, result: CaseResult) -> None:
-    passed = result.verdict is Verdict.PASSED
-    if report.actual is not None and report.expected is not None and not passed:
-        keep_values(result, _value(report.expected), _value(report.actual))
-        return
-    room = SHOWN_WHEN_RIGHT if passed else SHOWN_WHEN_WRONG
+    room = SHOWN_WHEN_RIGHT if result.verdict is Verdict.PASSED else SHOWN_WHEN_WRONG
     if report.actual is not None:
         result.actual = render(_value(report.actual), room)
     if report.expected is not None:

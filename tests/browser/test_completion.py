@@ -94,7 +94,6 @@ def test_a_long_note_wraps_and_the_difference_is_above_the_fold(visit: Visit) ->
 @pytest.mark.slow
 def test_a_number_leads_to_its_turn(visit: Visit) -> None:
     page = visit("completion?task=math/add&sample=add%231&view=transcript")
-    page.set_viewport_size({"width": 900, "height": 420})
     page.locator(".rs-jump a").last.click()
     expect(page.locator(".rs-transcript .turn").last).to_be_in_viewport()
     assert "#" not in page.url

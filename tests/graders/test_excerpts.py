@@ -2,12 +2,15 @@
 
 import ast
 
+import msgspec
 import pytest
 
+from evaluator import grade
 from evaluator.cases import SHOWN_WHEN_WRONG
 from evaluator.checkers import get_checker
 from evaluator.excerpts import keep_texts, keep_values
-from evaluator.model import CaseResult, Excerpt, Verdict
+from evaluator.model import CaseResult, Excerpt, Mode, Task, TestCase, Verdict
+from evaluator.runs.schema import CASE_COLUMNS, CaseRow
 
 LINES = [f"line {n}\n" for n in range(20_000)]
 
@@ -76,16 +79,30 @@ def test_of_long_lists_the_items_around_the_difference_are_kept(at: int) -> None
     assert before <= at < before + len(kept)
 
 
-def test_a_suites_lists_are_compared_to_find_the_difference() -> None:
-    expected = list(range(60_000))
-    result = CaseResult(index=0, verdict=Verdict.WRONG_ANSWER)
-    keep_values(result, expected, [*expected[:40_000], -1, *expected[40_001:]])
-    assert ", -1, " in (result.actual or "")
-
-
 def test_a_long_value_that_is_no_list_is_kept_as_text() -> None:
     result = CaseResult(index=0, verdict=Verdict.WRONG_ANSWER)
     keep_values(result, {n: n for n in range(20_000)}, {n: n + (n == 15_000) for n in range(20_000)})
     assert result.excerpt is not None
     assert result.excerpt.unit == "character"
     assert "15000: 15001" in (result.actual or "")
+
+
+def test_a_grade_and_its_row_in_a_run_say_which_part_is_kept() -> None:
+    numbers = "".join(f"{n}\n" for n in range(20_000))
+    printed = Task(task_id="p", mode=Mode.STDIN, cases=(TestCase(0, "", numbers),))
+    called = Task(task_id="c", mode=Mode.CALL, entry_point="f", cases=(TestCase(0, "1", str(list(range(20_000)))),))
+    test = f"def check(c):\n    assert c(1) == {list(range(20_000))}\n"
+    asserted = Task(task_id="a", mode=Mode.ASSERT, entry_point="f", test=test)
+    wrong = "[n + (n == 15_000) for n in range(20_000)]"
+    for task, code, unit in (
+        (printed, f"print(*{wrong}, sep='\\n')", "line"),
+        (called, f"def f(x): return {wrong}", "item"),
+        (asserted, f"def f(x): return {wrong}", "item"),
+    ):
+        result = grade(task, code)
+        [case] = result.cases
+        assert case.excerpt is not None
+        assert case.excerpt.unit == unit
+        assert "15001" in (case.actual or "")
+        column = next(column for column in CASE_COLUMNS if column.name == "excerpt")
+        assert msgspec.json.decode(column.get(CaseRow(result, case)), type=Excerpt) == case.excerpt
