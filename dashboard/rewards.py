@@ -37,31 +37,25 @@ class Drawn(NamedTuple):
 
 
 def by_model(screen: Screen) -> Drawn | str:
-    """Shares of each model's rollouts by reward, and its mean."""
+    """The mean reward of each model, with its interval."""
     run, filter_ = screen.run, screen.view.filter
-    values = distributions.reward_values(run, filter_, "model")
-    if not values:
-        return "No rollout in the filter has a reward."
-    width = distributions.reward_width(run, filter_)
     found = aggregates.models(run, filter_)
-    named = [each.model for each in found.rows]
-    names = [*named, *dict.fromkeys(model for _, model, _ in values if model not in named)]
-    means = {model: estimates.mean_reward(run, filter_, model) for model in named}
-    means = {model: mean for model, mean in means.items() if mean.n}
-    figure = charts.by_model(values, width, names, means, height=HEIGHT)
-    drawn = [(model, reward) for model in names for reward, part, _ in values if part == model]
-    targets = [_rollouts(_of_model(screen, model), reward, width) for model, reward in drawn]
-    rows = [(escape.text(model), reward, count) for reward, model, count in values]
-    return Drawn(
-        "rewards_model", "Reward by model", figure, "Rollouts of each model by reward", targets,
-        _table(rows, ["model", "reward", "rollouts"]), _part(found.part("model")),
-    )  # fmt: skip
+    means = [(each.model, estimates.mean_reward(run, filter_, each.model)) for each in found.rows]
+    means = [(model, mean) for model, mean in means if mean.n]
+    if not means:
+        return "No rollout in the filter has a reward."
+    figure = charts.by_model(means, height=HEIGHT)
+    targets = [("rollouts", _of_model(screen, model)) for model, _ in means]
+    rows = [(escape.text(model), mean.n, mean.value, mean.low, mean.high) for model, mean in means]
+    table = _table(rows, ["model", "tasks", "mean reward", "95% low", "95% high"])
+    title, alt = "Reward by model", "Mean reward of each model with its 95% interval"
+    return Drawn("rewards_model", title, figure, alt, targets, table, _part(found.part("model")))
 
 
 def by_verdict(screen: Screen) -> Drawn | str:
     """Rollouts by reward, stacked by verdict."""
     run, filter_ = screen.run, screen.view.filter
-    values = distributions.reward_values(run, filter_, "verdict")
+    values = distributions.reward_values(run, filter_)
     if not values:
         return "No rollout in the filter has a reward."
     width = distributions.reward_width(run, filter_)
@@ -78,8 +72,8 @@ def by_verdict(screen: Screen) -> Drawn | str:
 def by_step(screen: Screen) -> Drawn | str:
     """Mean reward and pass rate by training step."""
     found = distributions.by_step(screen.run, screen.view.filter)
-    if not found:
-        return "No rollout in the filter has a step, so there is no reward by step."
+    if not any(each.reward is not None or each.rate is not None for each in found):
+        return "No rollout in the filter has a step and a reward, so there is no reward by step."
     figure = charts.by_step(found, rates=not screen.view.filter.by_outcome, height=HEIGHT)
     targets = [("rollouts", _of_model(screen, each.part).but(step_min=each.low, step_max=each.high)) for each in found]
     return Drawn(
@@ -109,8 +103,8 @@ def endings(screen: Screen) -> Drawn | str:
 def by_length(screen: Screen) -> Drawn | str:
     """Mean reward and pass rate by the completion's length."""
     found = distributions.by_length(screen.run, screen.view.filter)
-    if not found:
-        return "No rollout in the filter has a completion, so there is no reward by length."
+    if not any(each.reward is not None or each.rate is not None for each in found):
+        return "No rollout in the filter has a completion and a reward, so there is no reward by length."
     figure = charts.by_length(found, rates=not screen.view.filter.by_outcome, height=HEIGHT)
     targets = [("rollouts", screen.view.place().but(len_min=each.low, len_max=each.high)) for each in found]
     alt = "Mean reward by length with its 95% band"
@@ -209,7 +203,7 @@ def parts(screen: Screen) -> Drawn | str:
 def _of_model(screen: Screen, model: str) -> View:
     """The rollouts of a model; those of all where its name can't be filtered."""
     here = screen.view.place()
-    return here if model in (NO_MODEL, ALL) or model.endswith(distributions.OTHER_MODELS) else here.but(model=model)
+    return here if model in (NO_MODEL, ALL) else here.but(model=model)
 
 
 _FLAT = {0.0: "all_fail", 1.0: "all_pass"}
@@ -297,10 +291,15 @@ def _counts(screen: Screen) -> None:
 
 def figures(screen: Screen) -> None:
     """The chosen figures in two columns, and below them a line about each that can't be drawn."""
-    found = [draw(screen) for draw in _FIGURES]
-    drawn = [each for each in found if not isinstance(each, str)]
-    if screen.view.view != "all":
-        drawn = drawn[_FIRST:] if screen.view.view == "more" else drawn[:_FIRST]
+    found: list[Drawn | str] = []
+    drawn: list[Drawn] = []
+    for draw in _FIGURES:
+        if len(drawn) == _FIRST and screen.view.view not in ("all", "more"):
+            break  # each takes a fifth of a second to make
+        found.append(draw(screen))
+        drawn = [each for each in found if not isinstance(each, str)]
+    if screen.view.view == "more":
+        drawn = drawn[_FIRST:]
     columns = st.columns(2, gap="medium")
     for index, each in enumerate(drawn):
         with columns[index % 2]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import plotly.graph_objects as go
@@ -21,15 +21,11 @@ from evaluator.model import Verdict
 from evaluator.runs.metrics import Interval
 
 _FEW = 12
-_PRINTED = 6
-"""Up to this many bars of a model have their share printed."""
-_ROOMY = 6
-"""Rows of up to this many models have room for a share above its bar."""
-_BAR = 0.68
-"""The height of the longest bar in the row of a model."""
+_BAR = 0.62
+"""The height of a model's bar."""
 
 Values = Sequence[tuple[float, str, int]]
-"""(reward, verdict or model, rollouts)."""
+"""(reward, verdict, rollouts)."""
 
 
 def by_verdict(values: Values, width: float, *, height: int) -> go.Figure:
@@ -89,65 +85,34 @@ def _stack(
     return heights.total()
 
 
-def by_model(
-    values: Values, width: float, models: Sequence[str], means: Mapping[str, Interval], *, height: int
-) -> go.Figure:
-    """A row per model: the shares of its rollouts by reward, and under them the mean with its 95% interval."""
+def by_model(means: Sequence[tuple[str, Interval]], *, height: int) -> go.Figure:
+    """A bar per model: the mean of its rewards over tasks, with its 95% interval and its value."""
     figure = go.Figure()
-    rewards = sorted({reward for reward, _, _ in values})
-    bar = width or _gap(rewards) * 0.6
-    totals = Counter[str]()
-    for _, model, count in values:
-        totals[model] += count
-    scale = _BAR / max((count / totals[model] for _, model, count in values), default=1)
-    targets = itertools.count()
-    for row, model in enumerate(models):
-        base, name = len(models) - 1 - row, escape.plotly(model)
-        counts = [(reward, count) for reward, part, count in values if part == model]
-        total = totals[model]
-        figure.add_bar(
-            x=[reward for reward, _ in counts],
-            y=[scale * count / total for _, count in counts],
-            base=[base] * len(counts),
-            width=bar,
-            customdata=[[next(targets), count / total] for _, count in counts],
-            text=[f"{count / total:.0%}" if len(rewards) <= _PRINTED else "" for _, count in counts],
-            textposition="auto" if len(models) <= _ROOMY else "inside",
-            textangle=0,
-            insidetextfont={"color": theme.ink(look(0).colour)},
-            cliponaxis=False,
-            hovertext=[f"{name}<br>reward {reward:.3g}: {counted(count, 'rollout')}" for reward, count in counts],
-            hovertemplate="%{hovertext}, %{customdata[1]:.1%}<extra></extra>",
-            marker={"color": look(0).colour, "line": {"width": 0}},
-        )
-        if model in means:
-            _add_mean(figure, base - 0.12, name, means[model])
-    n = sum(count for _, _, count in values)
-    figure.update_layout(barmode="overlay", uniformtext={"minsize": 9, "mode": "hide"})
-    figure.update_xaxes(title_text=f"reward (n = {counted(n, 'rollout')}; mean over tasks, 95%)", tickformat=".3~g")
-    if len(rewards) <= _FEW and not width:
-        figure.update_xaxes(tickvals=rewards)
-    names = [escape.plotly(model) for model in reversed(models)]
-    figure.update_yaxes(
-        tickvals=[place + 0.2 for place in range(len(models))], ticktext=names, showgrid=False, zeroline=False,
-        range=[-0.3, len(models) - 0.05],
-    )  # fmt: skip
-    return dressed(figure, height)
-
-
-def _add_mean(figure: go.Figure, place: float, name: str, mean: Interval) -> None:
-    figure.add_scatter(
-        x=[mean.value],
-        y=[place],
+    estimates = [mean for _, mean in means]
+    figure.add_bar(
+        x=[mean.value for mean in estimates],
+        y=list(range(len(means)))[::-1],
+        orientation="h",
+        width=_BAR,
         error_x={
-            "symmetric": False, "array": [mean.high - mean.value], "arrayminus": [mean.value - mean.low],
-            "width": 3, "thickness": 1.5, "color": soft(),
+            "symmetric": False, "array": [mean.high - mean.value for mean in estimates],
+            "arrayminus": [mean.value - mean.low for mean in estimates], "width": 4, "thickness": 1.5,
+            "color": look(0).colour,
         },
-        mode="markers",
-        marker={"size": 7, "symbol": "diamond", "color": soft()},
-        text=[f"{name}<br>mean reward {mean.value:.3f}<br>95%: {mean.low:.3f} to {mean.high:.3f}"],
-        hovertemplate="%{text}<extra></extra>",
+        customdata=[[index] for index in range(len(means))],
+        hovertext=[f"{escape.plotly(name)}<br>95%: {mean.low:.3f} to {mean.high:.3f}" for name, mean in means],
+        hovertemplate="%{hovertext}<extra></extra>",
+        marker={"color": look(0).faint(0.3), "line": {"width": 0}},
     )  # fmt: skip
+    n = max((mean.n for mean in estimates), default=0)
+    figure.update_xaxes(title_text=f"mean reward over tasks (n = {counted(n, 'task')}, 95%)", tickformat=".3~g")
+    if all(mean.low >= 0 and mean.high <= 1 for mean in estimates):
+        figure.update_xaxes(range=[0, 1.02])
+    names = [f"{escape.plotly(name)} {mean.value:.3f}" for name, mean in reversed(means)]
+    figure.update_yaxes(
+        tickvals=list(range(len(means))), ticktext=names, showgrid=False, zeroline=False, range=[-0.6, len(means) - 0.4]
+    )
+    return dressed(figure, height)
 
 
 def parts(found: Sequence[PartMean], *, height: int) -> go.Figure:

@@ -20,10 +20,10 @@ Target = tuple[str, View]
 """A page and the view that a click on a mark opens there. The first custom datum of a mark is its target's index."""
 
 _LINES = (
-    ("#2F5D8C", "#6C7F91", "#1C2A36", "#8FA7BF"),
-    ("#7FB0E0", "#9FB0C0", "#E3E6E9", "#5F7F9F"),
+    ("#2F5D8C", "#8A6D3B", "#3E9C94", "#1C2A36", "#7A5FA0", "#8B8F94"),
+    ("#7FB0E0", "#C9A86A", "#6CCBC1", "#E3E6E9", "#B7A0DD", "#8B949C"),
 )
-"""On the light page and on the dark one. Other colours mean verdicts; dashes and marks also distinguish the lines."""
+"""On the light page and on the dark one: none is a verdict's. Dashes and marks also distinguish the lines."""
 _DASHES = ("solid", "dash")
 _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star", "circle-open")
 _EACH_A_TICK = 5
@@ -46,7 +46,7 @@ class Look(NamedTuple):
 def look(index: int) -> Look:
     """The look of the line with this number; the first is the accent."""
     colours = _LINES[theme.is_dark()]
-    dash = _DASHES[index // len(colours) % len(_DASHES)]
+    dash = _DASHES[index % len(_DASHES)]
     return Look(colours[index % len(colours)], dash, _SYMBOLS[index % len(_SYMBOLS)])
 
 

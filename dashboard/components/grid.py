@@ -17,6 +17,8 @@ from evaluator.model import Verdict
 COLS = {"sample": "Samples", "model": "By model", "step": "By step"}
 """The words of `cols=` in the URL."""
 _UNGRADED = {Verdict.UNKNOWN.letter, Verdict.SANDBOX_ERROR.letter}
+_DESCRIBED = 10_000
+"""Of up to so many cells the line below says which rollout they are: each click sends all of it to the browser."""
 GAP = " "
 """The letter of a place where a task has fewer samples than another."""
 
@@ -139,9 +141,10 @@ def tasks_by_samples(
 
     `names`: of the tasks that are not called by their ids.
     """
+    described = sum(len(row.ids) for row in rows) <= _DESCRIBED
     data = {
         "rows": [
-            _task_row(row, names.get(row.task_id, row.task_id), places, change)
+            _task_row(row, names.get(row.task_id, row.task_id), places, change, described=described)
             for row, places, change in zip(rows, columns.samples, columns.changes or [None] * len(rows), strict=True)
         ],
         "heads": [{"label": escape.text(head.label), "width": head.width} for head in columns.heads],
@@ -155,18 +158,19 @@ def tasks_by_samples(
 
 
 def _task_row(
-    row: GridRow, name: str, places: Sequence[int | None], change: tuple[float, float] | None
+    row: GridRow, name: str, places: Sequence[int | None], change: tuple[float, float] | None, *, described: bool
 ) -> dict[str, object]:
     about = [
         _about(id_, model, "" if step is None else f"step {step}", verified=mark == "0")
         for id_, model, step, mark in zip(row.ids, row.models, row.steps, row.unverified, strict=True)
+        if described
     ]
     return {
         "id": row.task_id,
         "label": escape.text(name),
         "letters": _spread(row.letters, places, GAP),
         "mask": _spread(row.mask, places, "1"),
-        "cells": ["" if place is None else about[place] for place in places],
+        "cells": ["" if place is None else about[place] for place in places if described],
         "corners": _spread(row.unverified, places, "0"),
         "share": change[1] if change else row.passed / row.graded if row.graded else 0,
         "count": f"{change[0] * 100:.0f}→{change[1]:.0%}" if change else f"{row.passed}/{row.graded}",

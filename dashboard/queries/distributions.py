@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from dashboard.queries.aggregates import DRAWN, MODEL, models
+from dashboard.queries.aggregates import MODEL, models
 from dashboard.queries.expressions import GRADED, MOMENT
 from dashboard.queries.query import Ranking, cached, inside, ranked, rows
 from dashboard.state import Filter
@@ -21,7 +21,6 @@ Counts = npt.NDArray[np.int64]
 PARTS_DRAWN = 12
 SHORTEST_S = 0.001
 """Shorter times are counted with this one."""
-OTHER_MODELS = "other models"
 
 
 class Spread(NamedTuple):
@@ -82,25 +81,16 @@ class Means(NamedTuple):
 
 
 @cached
-def reward_values(run: OpenRun, filter_: Filter, by: str) -> list[tuple[float, str, int]]:
-    """(reward, verdict or model, rollouts). More than 24 different rewards are put into 20 bins, named by their middle.
-
-    Beyond `DRAWN` models, the others count as one.
-    """
-    column, more = "verdict", {}
-    if by == "model":
-        found = models(run, filter_)
-        column = f"CASE WHEN list_contains($drawn, {MODEL}) THEN {MODEL} ELSE $others END"
-        others = f"{found.total - DRAWN:,} {OTHER_MODELS}"
-        more = {"drawn": [each.model for each in found.rows], "others": others}
-    sql = f"""
-        WITH f AS (SELECT reward, {column} AS part FROM inside WHERE reward IS NOT NULL),
+def reward_values(run: OpenRun, filter_: Filter) -> list[tuple[float, str, int]]:
+    """(reward, verdict, rollouts). More than 24 different rewards are put into 20 bins, named by their middle."""
+    sql = """
+        WITH f AS (SELECT reward, verdict AS part FROM inside WHERE reward IS NOT NULL),
              s AS (SELECT min(reward) AS lo, max(reward) AS hi, count(DISTINCT reward) AS kinds FROM f),
              b AS (SELECT *, (least(floor((reward / 2 - lo / 2) / (hi / 2 - lo / 2) * 20), 19) + 0.5) / 20 AS part_of
                    FROM f, s)
         SELECT CASE WHEN kinds <= 24 THEN reward ELSE lo * (1 - part_of) + hi * part_of END AS bin, part, count(*)
-        FROM b GROUP BY bin, part ORDER BY bin, part"""  # noqa: S608 - halves, as the span of two doubles may overflow
-    return rows(run, filter_, sql, **more)
+        FROM b GROUP BY bin, part ORDER BY bin, part"""  # halves, as the span of two doubles may overflow
+    return rows(run, filter_, sql)
 
 
 @cached

@@ -29,7 +29,7 @@ def chart(page: Page, axis: str) -> Locator:
 @pytest.mark.parametrize(
     ("axis", "mark", "opens"),
     [
-        ("mean over tasks", ".bars .point path", r"/rollouts\?.*model=.*r_min=.*r_max="),
+        ("mean reward over tasks", ".bars .point path", r"/rollouts\?.*model="),
         ("pass rate (n", ".scatter .points path", r"/rollouts\?.*signal="),
     ],
 )

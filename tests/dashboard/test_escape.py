@@ -29,7 +29,7 @@ VALUES = [(1.0, text, 2) for text in TEXTS]
 SPREADS = [Spread(0.5, 0.25, 1, text, text, 1) for text in TEXTS]
 MEANS = [Means(text, step, step, 2, 2, 0.5, 0.1, 2, 0.4, 0.1) for step, text in enumerate(TEXTS)]
 BUILDERS = {
-    "by_model": lambda: charts.by_model(VALUES, 0, TEXTS, dict.fromkeys(TEXTS, _INTERVAL), height=200),
+    "by_model": lambda: charts.by_model([(text, _INTERVAL) for text in TEXTS], height=200),
     "by_step": lambda: charts.by_step(MEANS, rates=True, height=200),
     "parts": lambda: charts.parts([PartMean(text, text, 2, 0.5) for text in TEXTS], height=200),
     "pass_rates": lambda: charts.pass_rates([Step(0.5, 1, text) for text in TEXTS], height=200),

@@ -9,6 +9,8 @@ from dashboard.queries.listing import GridRow
 from dashboard.rollouts.rollouts import _selected_sample
 from dashboard.state import Filter
 from dashboard.workspace import OpenRun
+from tests.dashboard import rows
+from tests.dashboard.rows import Written
 from tests.dashboard.test_pages import component, text, visit
 
 pytestmark = pytest.mark.usefixtures("opened")
@@ -48,6 +50,12 @@ def test_steps_are_in_the_order_of_training() -> None:
 @pytest.mark.parametrize("cols", ["", "nonsense"])
 def test_without_groups_columns_are_the_samples_in_the_file_s_order(cols: str) -> None:
     assert grid.arranged(ROWS, cols) == ([], [[0, 1, 2, 3], [0, 1]], ())
+
+
+def test_a_grid_of_very_many_cells_does_not_send_what_each_of_them_is(written: Written) -> None:
+    written([rows.row("t", f"s{n}", reward=1.0) for n in range(grid._DESCRIBED + 1)])
+    (line,) = component(visit("rollouts"), "task_grid")["rows"]
+    assert (len(line["letters"]), line["cells"]) == (grid._DESCRIBED + 1, [])
 
 
 @pytest.mark.parametrize(("asked", "width"), [(None, 20), (20, 20), (9, 8), (1, 6), (-5, 6), (10**9, 28)])

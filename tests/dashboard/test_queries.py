@@ -207,7 +207,7 @@ def test_one_task_by_test_case(run: OpenRun) -> None:
 
 
 def test_reward_bars_add_up_and_open_on_their_own_rollouts(run: OpenRun) -> None:
-    values = distributions.reward_values(run, Filter(), "verdict")
+    values = distributions.reward_values(run, Filter())
     assert distributions.reward_width(run, Filter()) == 0
     assert {reward for reward, _, _ in values} == {0.0, 1.0}
     for reward in (0.0, 1.0):

@@ -4,7 +4,7 @@ import statistics
 
 import pytest
 
-from dashboard import charts, controls, rewards, workspace
+from dashboard import charts, controls, estimates, rewards, workspace
 from dashboard.controls import Screen
 from dashboard.queries import distributions, query
 from dashboard.rewards import Drawn
@@ -55,22 +55,20 @@ def counts(run: OpenRun, figure: Drawn) -> list[int]:
     return [query.count(run, view.filter) for _, view in figure.targets]
 
 
-def test_a_click_on_a_models_reward_opens_its_rollouts(run: OpenRun) -> None:
+def test_each_model_has_a_bar_with_its_interval_that_opens_its_rollouts(run: OpenRun) -> None:
     figure = drawn(rewards.by_model(screen_of(run)))
-    width = distributions.reward_width(run, Filter())
-    assert width > 0
-    assert sum(figure.table["rollouts"]) == 60
-    by_place = {
-        (model, round(reward, 6)): count for reward, model, count in distributions.reward_values(run, Filter(), "model")
-    }
-    bars = [trace for trace in figure.figure.data if trace.type == "bar"]
-    assert [len(bar.x) for bar in bars] == [sum(model == name for model, _ in by_place) for name in ("large", "small")]
-    for bar, name in zip(bars, ("large", "small"), strict=True):
-        for reward, (target, _) in zip(bar.x, bar.customdata, strict=True):
-            _, view = figure.targets[int(target)]
-            assert view.filter.model == name
-            assert view.filter.r_min == pytest.approx(reward - width / 2)
-            assert query.count(run, view.filter) >= by_place[name, round(reward, 6)] > 0
+    (bar,) = figure.figure.data
+    means = [estimates.mean_reward(run, Filter(), name) for name in ("large", "small")]
+    assert list(bar.x) == [mean.value for mean in means]
+    assert list(bar.error_x.arrayminus) == [mean.value - mean.low for mean in means]
+    assert [view.filter.model for _, view in figure.targets] == ["large", "small"]
+    assert [name.split()[0] for name in figure.figure.layout.yaxis.ticktext] == ["small", "large"]  # the first on top
+
+
+def test_figures_without_data_are_a_line_instead_of_empty_axes(written: Written) -> None:
+    bare = written([row("t", f"s{n}", reward=None, step=n) for n in range(3)])
+    for figure in (rewards.by_model, rewards.by_step, rewards.by_length):
+        assert str(figure(screen_of(bare))).startswith("No rollout in the filter has")
 
 
 def test_steps_have_a_line_per_model_where_models_share_them(run: OpenRun) -> None:
