@@ -220,7 +220,7 @@ function drawCell(grid, context, colours, row, column) {
     context.font = `bold ${grid.font}px ${MONO}`;
     if (hasLetter) context.fillText(letter, x + size / 2, y + size / 2 + 1);
   }
-  if (!data.recorded && line.corners && line.corners[column] === "1") corner(context, x + size, y, size / 3, look.ink);
+  if (!data.recorded && line.corners && line.corners[column] === "1") corner(context, x + size, y, size / 2.4, look.ink);
   context.globalAlpha = 1;
   const cursor = grid.focused && grid.cursor.row === row && grid.cursor.column === column;
   const hover = grid.hover && grid.hover.row === row && grid.hover.column === column;
@@ -306,7 +306,7 @@ function drawLabels(grid, context, colours, firstRow, lastRow) {
       context.fillStyle = look.ink;
       context.textAlign = "center";
       if (isNamed && cell >= 9) context.fillText(line.verdict, labelWidth + wide / 2, middle);
-      if (line.corner) corner(context, labelWidth + wide, y, grid.size / 3, look.ink);
+      if (line.corner) corner(context, labelWidth + wide, y, grid.size / 2.4, look.ink);
       if (isSame({ row, column: -1 }, grid.selected)) {
         context.strokeStyle = colours.text;
         context.lineWidth = 3;

@@ -70,7 +70,7 @@ function line(table, row, index) {
   return element;
 }
 
-// A cell is a text; {letter, text, recorded} for a verdict; {parts} for a text with its match; {counts} by verdict.
+// A cell is a text; {letter, text, recorded, unverified} for a verdict; {parts} for a text with its match; {counts} by verdict.
 function content(value, palette, href) {
   if (value === null) return [];
   if (typeof value === "string") return [href ? anchor(value, href) : value];
@@ -79,7 +79,7 @@ function content(value, palette, href) {
     return [before, part("mark", "", hit), after];
   }
   if (value.counts) return value.counts.flatMap(([letter, count]) => [chip(letter, palette), `${count} `]);
-  const letter = chip(value.letter, palette, value.recorded);
+  const letter = chip(value.letter, palette, value.recorded, value.unverified);
   return value.text ? [letter, ` ${value.text}`] : [letter];
 }
 

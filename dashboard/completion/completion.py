@@ -6,7 +6,7 @@ import re
 
 import streamlit as st
 
-from dashboard import controls, facts, notes, state, widgets
+from dashboard import controls, documents, facts, meanings, notes, state, widgets
 from dashboard.completion import completion_view, not_graded
 from dashboard.components import lists
 from dashboard.controls import Screen
@@ -85,7 +85,8 @@ def head(screen: Screen, rollout: RolloutRecord, test: CaseRecord | None) -> Non
     left, right = st.columns([3, 2], vertical_alignment="center")
     with left:
         name = task_names.name(screen.run, rollout.task_id)
-        st.html(completion_view.title(rollout, name, state.href("tasks", _its_task(screen, rollout))))
+        href = state.href("tasks", _its_task(screen, rollout))
+        st.html(completion_view.title(rollout, name, href, recorded=screen.run.recorded))
     with right:
         _walk(screen, rollout)
     equal_as = equalities(test, task.mode if task else "")
@@ -159,7 +160,8 @@ def _unverified(screen: Screen, rollout: RolloutRecord) -> None:
     elif rollout.verdict == Verdict.UNKNOWN and screen.run.manifest.options.unverified == "unknown":
         effect = " So it is unknown and has no reward; with --unverified keep its test cases would decide."
     why = (rollout.unverified_reason or NO_REASON).removesuffix(".")
-    facts.banner(f"not verified: {why}.{effect}", warn=True)
+    about = meanings.of("not verified")
+    facts.banner(f"not verified: {why}.{effect} {about.sentence}", warn=True, more=documents.href(about.doc))
 
 
 def _disagreement(text: str) -> None:

@@ -6,7 +6,7 @@ import itertools
 import re
 from collections.abc import Iterable, Sequence
 
-from dashboard import escape, facts
+from dashboard import escape, facts, meanings, theme
 from dashboard.completion.transcript import Turn
 from dashboard.escape import html
 from dashboard.facts import counted
@@ -22,10 +22,11 @@ _TURN_SHOWN = 20_000
 """The most characters of one part of a turn that are shown."""
 
 
-def title(rollout: RolloutRecord, task: str, task_href: str) -> str:
+def title(rollout: RolloutRecord, task: str, task_href: str, *, recorded: bool) -> str:
     """The verdict, the task as a link to its page, and the sample's place in it."""
     link = f'<a class="rs-task" href="{escape.attribute(task_href)}">{html(task)}</a>'
-    head = f"{facts.chip_html(rollout.verdict)} {html(rollout.verdict)} · {link}"
+    chip = facts.chip_html(rollout.verdict, verified=rollout.verified or recorded)
+    head = f"{chip} {html(meanings.word(theme.verdict(rollout.verdict), recorded=recorded))} · {link}"
     return f'<div class="rs-title">{head} / sample {rollout.number} of {rollout.samples}</div>'
 
 

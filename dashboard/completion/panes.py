@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard import escape, facts, state, theme, widgets
+from dashboard import escape, facts, meanings, state, theme, widgets
 from dashboard.completion import completion, completion_view, not_graded, repro, rerun, transcript
 from dashboard.components import scroll
 from dashboard.controls import Screen
@@ -19,17 +19,11 @@ from evaluator.model import Kind, Mode, Traceback, Verdict
 
 _LONGEST = 200
 
-_WHY: dict[Verdict, str] = {
+_WHY: dict[Verdict, str] = meanings.VERDICTS | {
     Verdict.PASSED: "passed",
     Verdict.WRONG_ANSWER: "no exception: the result differs from what is expected",
     Verdict.TIME_LIMIT: "no traceback: the program was killed at its time limit",
     Verdict.MEMORY_LIMIT: "no traceback: the program was killed at its memory limit",
-    Verdict.OUTPUT_LIMIT: "the program printed more than its output limit",
-    Verdict.NO_CODE: "no code or answer was found in the completion",
-    Verdict.REJECTED: "the program broke the sandbox's protocol, or tampered with it",
-    Verdict.SANDBOX_ERROR: "the sandbox failed, which is not the completion's fault, so it has no reward",
-    Verdict.UNKNOWN: "it could not be graded, so it has no reward",
-    Verdict.NOT_RUN: "not run, as an earlier test case failed or timed out",
     Verdict.RUNTIME_ERROR: "no traceback: its process ended before the test case did",
     Verdict.COMPILE_ERROR: "the program does not load",
 }

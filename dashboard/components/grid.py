@@ -226,7 +226,7 @@ def _show(key: str, data: Mapping[str, object], look: Look, on_select: Chosen, o
             on_open(str(cell["row"]), int(cell["column"]))
 
     more = {
-        "palette": theme.palette(),
+        "palette": theme.palette(recorded=look.recorded),
         "height": look.height,
         "cell": look.zoom,
         "selected": look.selected,

@@ -168,7 +168,7 @@ def _statement(verdict: Verdict, expected: str | None, actual: str | None, diffe
     elif actual:
         _got(actual)
     elif verdict is Verdict.PASSED:
-        facts.note("It holds.")
+        facts.note("Passed: the statement raised nothing.")
     elif expected and not difference:
         _nothing(expected, verdict)
 
