@@ -52,18 +52,18 @@ function select(grid, cell) {
 
 // The selected cell as Python has it: after a page was opened by its address, the cursor starts there.
 function restore(grid) {
-  const { selected, restored } = grid.data;
+  const { selected } = grid.data;
   const given = JSON.stringify([selected, grid.data.rows.map((row) => row.id)]);
   if (given === grid.given) return;
   const isFirst = grid.given === "";
   grid.given = given;
+  if (isFirst) takeFocus(grid.scroller);
   const cell = selected && { row: selected[0], column: selected[1] };
   if (cell && isSame(cell, grid.selected)) return;
   grid.selected = cell;
   if (!cell || (!isFirst && grid.focused)) return;
   grid.cursor = { row: cell.row, column: Math.max(0, cell.column) };
   reveal(grid);
-  if (isFirst && restored && document.activeElement === document.body) grid.scroller.focus({ preventScroll: true });
 }
 
 function measure(grid) {

@@ -12,7 +12,8 @@ export default function (component) {
   if (given === table.given) return;
   const isFirst = table.given === "";
   table.given = given;
-  table.cursor = data.selected ?? (isFirst ? -1 : Math.min(table.cursor, data.rows.length - 1));
+  table.cursor = data.selected ?? (isFirst ? 0 : Math.min(table.cursor, data.rows.length - 1));
+  if (isFirst) takeFocus(scroller);
   scroller.replaceChildren(drawn(table, (name) => setTriggerValue("sort", name)));
   scroller.onkeydown = (event) => onKey(table, event);
   if (table.cursor >= 0) mark(table, table.cursor);

@@ -193,10 +193,27 @@ def _walk(screen: Screen, rollout: RolloutRecord) -> None:
     inside = f"{place.position:,} of {place.total:,}" if place.inside else f"not among the {place.total:,}"
     with st.container(horizontal=True, horizontal_alignment="right", vertical_alignment="center", gap="small"):
         notes.offer(screen, rollout)
-        widgets.button("Up", "up", state.go, *view.above(), shortcut="U")
+        widgets.button("Up", "up", _up, screen, rollout, shortcut="U", help="Back to the list, at this rollout")
         widgets.neighbour("Previous", "K", _beside(view, place.previous))
         st.html(completion_view.place(inside), width="content")
         widgets.neighbour("Next", "J", _beside(view, place.following))
+
+
+def _up(screen: Screen, rollout: RolloutRecord) -> None:
+    """Open the list that the completion was opened from, at the rollout that was viewed last."""
+    page, above = screen.view.above()
+    if page == "tasks" and above.task != rollout.task_id:
+        above = above.but(task=rollout.task_id, test=None)
+    if page == "rollouts":
+        above = above.but(at=f"{rollout.task_id}|{rollout.sample_id}")
+        if above.task:
+            above = above.but(task=rollout.task_id, test=screen.view.test)
+        elif above.view:
+            place = orders.place(screen.run, screen.view.filter, screen.view.sort, rollout.row)
+            above = above.but(page=max(0, place.position - 1) // listing.ROLLOUTS_PER_PAGE + 1)
+        else:
+            above = above.but(page=listing.grid_page(screen.run, screen.view.filter, above.sort, rollout.task_id))
+    state.go(page, above)
 
 
 def _beside(view: View, ids: tuple[str, str] | None) -> View | None:

@@ -12,6 +12,7 @@ from dashboard.escape import html
 from dashboard.facts import counted
 from dashboard.queries.records import RolloutRecord
 from dashboard.text import code_view
+from dashboard.text.code_view import Span
 from dashboard.text.diff_view import cut
 from evaluator.model import CaseResult, Traceback
 
@@ -62,14 +63,24 @@ def _mark(name: str, *, equal: bool) -> str:
     return f'<b class="{"yes" if equal else "no"}" title="{html(said)}">{"▣" if equal else "▢"} {html(name)}</b> '
 
 
-def failure(verdict: str, name: str, *, first: str, message: str, quiet: str, trace: Traceback | None) -> str:
-    """What went wrong: what differs, then the verdict with its message, a general sentence, and the frames."""
-    head = f'<div class="what">{html(first)}</div>' if first else ""
+def failure(
+    verdict: str, name: str, *, first: str, message: str, quiet: str, trace: Traceback | None, q: str = ""
+) -> str:
+    """What went wrong: what differs, then the verdict with its message, a general sentence, and the frames.
+
+    `q`: a text that is marked, in any case.
+    """
+    head = f'<div class="what">{_marked(first, q)}</div>' if first else ""
     head += f'{facts.chip_html(verdict)} <span class="type">{html(name)}</span>'
-    body = f' <span class="msg">{html(message)}</span>' if message else ""
+    body = f' <span class="msg">{_marked(message, q)}</span>' if message else ""
     if quiet:
         body += f' <span class="rs-soft">{html(quiet)}</span>'
     return f'<div class="rs-error">{head}{body}{_frames(trace)}</div>'
+
+
+def _marked(text: str, q: str) -> str:
+    found = re.finditer(re.escape(q), text, re.IGNORECASE) if q else ()
+    return "\n".join(code_view.plain_lines(text, [each.span() for each in found]))
 
 
 def _frames(trace: Traceback | None) -> str:
@@ -94,7 +105,7 @@ def flags(rollout: RolloutRecord) -> str:
     return f'<div class="rs-flags" role="group" aria-label="flags">{rows}</div>'
 
 
-def raw(rollout: RolloutRecord, line: int | None, *, is_answer: bool, height: str) -> str:
+def raw(rollout: RolloutRecord, line: int | None, *, is_answer: bool, height: str, found: Sequence[Span]) -> str:
     """The whole text, with the code that ran highlighted. An answer has no code, and all of it counts."""
     total = rollout.completion.count("\n") + 1
     taken: range | None = None if is_answer else range(0)
@@ -103,7 +114,7 @@ def raw(rollout: RolloutRecord, line: int | None, *, is_answer: bool, height: st
         lines = rollout.code.removesuffix("\n").count("\n") + 1  # a final line break starts no line
         taken = range(max(1, 1 + offset), min(total, lines + offset) + 1)
     failing = line + (rollout.line_offset or 0) if line else None
-    return code_view.raw(rollout.completion, taken=taken, failing=failing, height=height)
+    return code_view.raw(rollout.completion, taken=taken, failing=failing, height=height, found=found)
 
 
 def letters(cases: Iterable[CaseResult]) -> str:
