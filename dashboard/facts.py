@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from dashboard import escape, theme
+from dashboard import escape, meanings, theme
 from dashboard.escape import html
 
 _BETWEEN = "/:_- "
@@ -38,15 +38,15 @@ def line(
     st.html(f'{head}<div class="rs-facts">{body}</div>')
 
 
-def chip_html(word: str, title: str = "", *, recorded: bool = False, own: bool = False) -> str:
-    """A verdict's letter on its colour. The tooltip is `title`, else the verdict's word.
+def chip_html(word: str, title: str = "", *, recorded: bool = False, own: bool = False, verified: bool = True) -> str:
+    """A verdict's letter on its colour, with a corner if it is not verified. The tooltip is `title`, else its sentence.
 
     `recorded`: the verdict that the rollout came with, which is only outlined. `own`: one that was
     made here, which is not outlined among those either.
     """
     verdict = theme.verdict(word)
-    tooltip = escape.attribute(title or verdict.value)
-    look = f"rs-chip rs-v-{verdict.value}{' recorded' * recorded}{' own' * own}"
+    look = f"rs-chip rs-v-{verdict.value}{' recorded' * recorded}{' own' * own}{' unverified' * (not verified)}"
+    tooltip = escape.attribute(title or meanings.explained(verdict, verified=verified))
     return f'<span class="{look}" title="{tooltip}">{verdict.letter}</span>'
 
 
@@ -61,12 +61,13 @@ def section(text: str) -> None:
     st.html(f'<div class="rs-section">{html(text)}</div>')
 
 
-def banner(text: str, *, command: str = "", warn: bool = False, code: bool = False) -> None:
+def banner(text: str, *, command: str = "", warn: bool = False, code: bool = False, more: str = "") -> None:
     """A line that says what is wrong and what to do; one click selects the whole `command`.
 
-    `code`: the text is mostly code, and drawn as code.
+    `code`: the text is mostly code, and drawn as code. `more`: the address of what explains it.
     """
     typed = f' <code class="rs-command">{html(command)}</code>' if command else ""
+    typed += f' <a href="{escape.attribute(more)}" target="_blank">More</a>' if more else ""
     look = "rs-banner" + " warn" * warn + " rs-mono" * code
     st.html(f'<div class="{look}" role="status">{html(text)}{typed}</div>')
 

@@ -262,7 +262,7 @@ _FIGURES = (
 """In the order of the page."""
 _FIRST = 4
 """So many are drawn at first, above the fold: a browser takes long to draw a figure."""
-_VIEWS = {"rewards": "First four", "more": "The others", "all": "All figures"}
+_VIEWS = {"rewards": "Main figures", "more": "More figures", "all": "All"}
 
 
 def head(screen: Screen) -> None:

@@ -12,7 +12,6 @@ import streamlit as st
 
 from dashboard import charts, escape, facts, state, widgets
 from dashboard.charts import curves
-from dashboard.components import lists
 from dashboard.controls import Screen
 from dashboard.facts import counted
 from dashboard.queries import console
@@ -266,14 +265,19 @@ def _table(screen: Screen, table: pa.Table) -> None:
         st.dataframe(drawn, hide_index=True, height=height, row_height=26, placeholder="", key="sql_table")
         return
 
-    def opened(row: int) -> None:
+    def opened() -> None:
+        cells = st.session_state["sql_rows"]["selection"]["cells"]
+        if not cells:
+            return
+        row = cells[0][0]
         ids = {name: str(table[name][row].as_py()) for name in ("task_id", "sample_id") if name in names}
         up = screen.view.below("sql") if "sample_id" in names else ""
         view = View(run=screen.view.run, task=ids["task_id"], sample=ids.get("sample_id", ""), up=up)
         state.go("completion" if view.sample else "rollouts", view)
 
-    lists.select_table(drawn, key="sql_rows", columns={}, height=height, on_pick=opened)
-    facts.note("Tick a row to open its " + ("completion." if "sample_id" in names else "task."))
+    st.dataframe(drawn, key="sql_rows", on_select=opened, selection_mode="single-cell", hide_index=True, height=height,
+                 row_height=26, placeholder="")  # fmt: skip
+    facts.note("A click on a row opens its " + ("completion." if "sample_id" in names else "task."))
 
 
 def _drawn(column: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -50,6 +50,7 @@ PAGES = {
     "audit": "Audit",
     "sql": "SQL",
     "bad_lines": "Bad lines",
+    "docs": "Docs",
 }
 """File name (also the URL's path; `overview` is at `/`) and title of each page."""
 

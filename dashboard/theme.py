@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from dashboard import meanings
 from evaluator.model import Verdict
 from evaluator.report import verdict_colours
 from evaluator.report.verdict_colours import COLOURS, FAILED, HATCHED, ink, verdict
@@ -26,12 +27,19 @@ UNGRADED = "ungraded"
 _ASSETS = Path(__file__).parent / "assets"
 
 
-def palette() -> dict[str, dict[str, object]]:
-    """How the components draw a verdict, by its letter: word, colour, ink, hatched."""
+def palette(*, recorded: bool = False) -> dict[str, dict[str, object]]:
+    """How the components draw a verdict, by its letter: word, sentence, colour, ink, hatched.
+
+    `recorded`: for rollouts that are not graded.
+    """
     return {
-        v.letter: {"word": v.value, "colour": COLOURS[v], "ink": ink(COLOURS[v]), "hatched": v in HATCHED}
+        v.letter: {
+            "word": meanings.word(v, recorded=recorded), "about": meanings.explained(v, recorded=recorded),
+            "unverified": meanings.explained(v, verified=False),
+            "colour": COLOURS[v], "ink": ink(COLOURS[v]), "hatched": v in HATCHED,
+        }
         for v in Verdict
-    }
+    }  # fmt: skip
 
 
 @cache

@@ -22,7 +22,7 @@ function answer(row, palette) {
 function chip(letter, look) {
   const element = part("span", "chip", letter);
   if (!look) return element;
-  element.title = look.word;
+  element.title = look.about;
   element.style.background = look.colour;
   element.style.color = look.ink;
   if (look.hatched) element.style.backgroundImage = "repeating-linear-gradient(45deg, #0004 0 2px, #0000 2px 5px)";

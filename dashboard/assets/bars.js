@@ -8,7 +8,7 @@ export default function (component) {
 
 function line(row, data) {
   const element = link("row", row.href);
-  element.title = row.label;
+  element.title = row.about || row.label;
   const look = data.palette[row.letter];
   if (look) element.append(chip(row.letter, data.palette, data.recorded));
   element.append(part("span", "label", row.label));

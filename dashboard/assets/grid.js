@@ -52,18 +52,18 @@ function select(grid, cell) {
 
 // The selected cell as Python has it: after a page was opened by its address, the cursor starts there.
 function restore(grid) {
-  const { selected, restored } = grid.data;
+  const { selected } = grid.data;
   const given = JSON.stringify([selected, grid.data.rows.map((row) => row.id)]);
   if (given === grid.given) return;
   const isFirst = grid.given === "";
   grid.given = given;
+  if (isFirst) takeFocus(grid.scroller);
   const cell = selected && { row: selected[0], column: selected[1] };
   if (cell && isSame(cell, grid.selected)) return;
   grid.selected = cell;
   if (!cell || (!isFirst && grid.focused)) return;
   grid.cursor = { row: cell.row, column: Math.max(0, cell.column) };
   reveal(grid);
-  if (isFirst && restored && document.activeElement === document.body) grid.scroller.focus({ preventScroll: true });
 }
 
 function measure(grid) {
@@ -220,7 +220,7 @@ function drawCell(grid, context, colours, row, column) {
     context.font = `bold ${grid.font}px ${MONO}`;
     if (hasLetter) context.fillText(letter, x + size / 2, y + size / 2 + 1);
   }
-  if (!data.recorded && line.corners && line.corners[column] === "1") corner(context, x + size, y, size / 3, look.ink);
+  if (!data.recorded && line.corners && line.corners[column] === "1") corner(context, x + size, y, size / 2.4, look.ink);
   context.globalAlpha = 1;
   const cursor = grid.focused && grid.cursor.row === row && grid.cursor.column === column;
   const hover = grid.hover && grid.hover.row === row && grid.hover.column === column;
@@ -306,7 +306,7 @@ function drawLabels(grid, context, colours, firstRow, lastRow) {
       context.fillStyle = look.ink;
       context.textAlign = "center";
       if (isNamed && cell >= 9) context.fillText(line.verdict, labelWidth + wide / 2, middle);
-      if (line.corner) corner(context, labelWidth + wide, y, grid.size / 3, look.ink);
+      if (line.corner) corner(context, labelWidth + wide, y, grid.size / 2.4, look.ink);
       if (isSame({ row, column: -1 }, grid.selected)) {
         context.strokeStyle = colours.text;
         context.lineWidth = 3;

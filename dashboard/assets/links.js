@@ -20,3 +20,8 @@ function part(tag, name, text) {
   element.textContent = text;
   return element;
 }
+
+// A list of rows has the focus on arrival, unless the visitor is in a field or a dialog.
+function takeFocus(element) {
+  if (document.activeElement === document.body || document.activeElement?.matches("a, button, .st-key-nav *")) element.focus({ preventScroll: true });
+}

@@ -24,7 +24,7 @@ function cell(item, data, pick) {
   const look = data.palette[item.letter] ?? data.palette["?"];
   button.type = "button";
   button.textContent = item.letter;
-  button.title = `test ${item.index} · ${look.word}`;
+  button.title = `test ${item.index} · ${look.about}`;
   button.setAttribute("aria-label", button.title);
   if (item.index === data.current) button.setAttribute("aria-current", "true");
   if (item.letter !== ".") {

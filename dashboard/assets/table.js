@@ -12,7 +12,8 @@ export default function (component) {
   if (given === table.given) return;
   const isFirst = table.given === "";
   table.given = given;
-  table.cursor = data.selected ?? (isFirst ? -1 : Math.min(table.cursor, data.rows.length - 1));
+  table.cursor = data.selected ?? (isFirst ? 0 : Math.min(table.cursor, data.rows.length - 1));
+  if (isFirst) takeFocus(scroller);
   scroller.replaceChildren(drawn(table, (name) => setTriggerValue("sort", name)));
   scroller.onkeydown = (event) => onKey(table, event);
   if (table.cursor >= 0) mark(table, table.cursor);
@@ -70,7 +71,7 @@ function line(table, row, index) {
   return element;
 }
 
-// A cell is a text; {letter, text, recorded} for a verdict; {parts} for a text with its match; {counts} by verdict.
+// A cell is a text; {letter, text, recorded, unverified} for a verdict; {parts} for a text with its match; {counts} by verdict.
 function content(value, palette, href) {
   if (value === null) return [];
   if (typeof value === "string") return [href ? anchor(value, href) : value];
@@ -79,7 +80,7 @@ function content(value, palette, href) {
     return [before, part("mark", "", hit), after];
   }
   if (value.counts) return value.counts.flatMap(([letter, count]) => [chip(letter, palette), `${count} `]);
-  const letter = chip(value.letter, palette, value.recorded);
+  const letter = chip(value.letter, palette, value.recorded, value.unverified);
   return value.text ? [letter, ` ${value.text}`] : [letter];
 }
 

@@ -6,7 +6,7 @@ import re
 
 import streamlit as st
 
-from dashboard import controls, facts, notes, state, widgets
+from dashboard import controls, documents, facts, meanings, notes, state, widgets
 from dashboard.completion import completion_view, not_graded
 from dashboard.components import lists
 from dashboard.controls import Screen
@@ -86,7 +86,8 @@ def head(screen: Screen, rollout: RolloutRecord, test: CaseRecord | None) -> Non
     left, right = st.columns([3, 2], vertical_alignment="center")
     with left:
         name = task_names.name(screen.run, rollout.task_id)
-        st.html(completion_view.title(rollout, name, state.href("tasks", _its_task(screen, rollout))))
+        href = state.href("tasks", _its_task(screen, rollout))
+        st.html(completion_view.title(rollout, name, href, recorded=screen.run.recorded))
     with right:
         _walk(screen, rollout)
     equal_as = equalities(test, task.mode if task else "")
@@ -192,7 +193,8 @@ def _unverified(screen: Screen, rollout: RolloutRecord) -> None:
     elif rollout.verdict == Verdict.UNKNOWN and screen.run.manifest.options.unverified == "unknown":
         effect = " So it is unknown and has no reward; with --unverified keep its test cases would decide."
     why = (rollout.unverified_reason or NO_REASON).removesuffix(".")
-    facts.banner(f"not verified: {why}.{effect}", warn=True)
+    about = meanings.of("not verified")
+    facts.banner(f"not verified: {why}.{effect} {about.sentence}", warn=True, more=documents.href(about.doc))
 
 
 def _disagreement(text: str) -> None:
@@ -224,10 +226,27 @@ def _walk(screen: Screen, rollout: RolloutRecord) -> None:
     inside = f"{place.position:,} of {place.total:,}" if place.inside else f"not among the {place.total:,}"
     with st.container(horizontal=True, horizontal_alignment="right", vertical_alignment="center", gap="small"):
         notes.offer(screen, rollout)
-        widgets.button("Up", "up", state.go, *view.above(), shortcut="U")
+        widgets.button("Up", "up", _up, screen, rollout, shortcut="U", help="Back to the list, at this rollout")
         widgets.neighbour("Previous", "K", _beside(view, place.previous))
         st.html(completion_view.place(inside), width="content")
         widgets.neighbour("Next", "J", _beside(view, place.following))
+
+
+def _up(screen: Screen, rollout: RolloutRecord) -> None:
+    """Open the list that the completion was opened from, at the rollout that was viewed last."""
+    page, above = screen.view.above()
+    if page == "tasks" and above.task != rollout.task_id:
+        above = above.but(task=rollout.task_id, test=None)
+    if page == "rollouts":
+        above = above.but(at=f"{rollout.task_id}|{rollout.sample_id}")
+        if above.task:
+            above = above.but(task=rollout.task_id, test=screen.view.test)
+        elif above.view:
+            place = orders.place(screen.run, screen.view.filter, screen.view.sort, rollout.row)
+            above = above.but(page=max(0, place.position - 1) // listing.ROLLOUTS_PER_PAGE + 1)
+        else:
+            above = above.but(page=listing.grid_page(screen.run, screen.view.filter, above.sort, rollout.task_id))
+    state.go(page, above)
 
 
 def _beside(view: View, ids: tuple[str, str] | None) -> View | None:

@@ -6,13 +6,14 @@ import itertools
 import re
 from collections.abc import Iterable, Sequence
 
-from dashboard import escape, facts
+from dashboard import escape, facts, meanings, theme
 from dashboard.completion.chat_templates import Part
 from dashboard.completion.transcript import Turn
 from dashboard.escape import html
 from dashboard.facts import counted
 from dashboard.queries.records import RolloutRecord
 from dashboard.text import code_view
+from dashboard.text.code_view import Span
 from dashboard.text.diff_view import cut
 from evaluator.model import CaseResult, Traceback
 
@@ -26,10 +27,11 @@ _TURN_SHOWN = 20_000
 """The most characters of one part of a turn that are shown."""
 
 
-def title(rollout: RolloutRecord, task: str, task_href: str) -> str:
+def title(rollout: RolloutRecord, task: str, task_href: str, *, recorded: bool) -> str:
     """The verdict, the task as a link to its page, and the sample's place in it."""
     link = f'<a class="rs-task" href="{escape.attribute(task_href)}">{html(task)}</a>'
-    head = f"{facts.chip_html(rollout.verdict)} {html(rollout.verdict)} · {link}"
+    chip = facts.chip_html(rollout.verdict, verified=rollout.verified or recorded)
+    head = f"{chip} {html(meanings.word(theme.verdict(rollout.verdict), recorded=recorded))} · {link}"
     return f'<div class="rs-title">{head} / sample {rollout.number} of {rollout.samples}</div>'
 
 
@@ -65,14 +67,24 @@ def _mark(name: str, *, equal: bool) -> str:
     return f'<b class="{"yes" if equal else "no"}" title="{html(said)}">{"▣" if equal else "▢"} {html(name)}</b> '
 
 
-def failure(verdict: str, name: str, *, first: str, message: str, quiet: str, trace: Traceback | None) -> str:
-    """What went wrong: what differs, then the verdict with its message, a general sentence, and the frames."""
-    head = f'<div class="what">{html(first)}</div>' if first else ""
+def failure(
+    verdict: str, name: str, *, first: str, message: str, quiet: str, trace: Traceback | None, q: str = ""
+) -> str:
+    """What went wrong: what differs, then the verdict with its message, a general sentence, and the frames.
+
+    `q`: a text that is marked, in any case.
+    """
+    head = f'<div class="what">{_marked(first, q)}</div>' if first else ""
     head += f'{facts.chip_html(verdict)} <span class="type">{html(name)}</span>'
-    body = f' <span class="msg">{html(message)}</span>' if message else ""
+    body = f' <span class="msg">{_marked(message, q)}</span>' if message else ""
     if quiet:
         body += f' <span class="rs-soft">{html(quiet)}</span>'
     return f'<div class="rs-error">{head}{body}{_frames(trace)}</div>'
+
+
+def _marked(text: str, q: str) -> str:
+    found = re.finditer(re.escape(q), text, re.IGNORECASE) if q else ()
+    return "\n".join(code_view.plain_lines(text, [each.span() for each in found]))
 
 
 def _frames(trace: Traceback | None) -> str:
@@ -97,7 +109,7 @@ def flags(rollout: RolloutRecord) -> str:
     return f'<div class="rs-flags" role="group" aria-label="flags">{rows}</div>'
 
 
-def raw(rollout: RolloutRecord, line: int | None, *, is_answer: bool, height: str) -> str:
+def raw(rollout: RolloutRecord, line: int | None, *, is_answer: bool, height: str, found: Sequence[Span]) -> str:
     """The whole text, with the code that ran highlighted. An answer has no code, and all of it counts."""
     total = rollout.completion.count("\n") + 1
     taken: range | None = None if is_answer else range(0)
@@ -106,7 +118,7 @@ def raw(rollout: RolloutRecord, line: int | None, *, is_answer: bool, height: st
         lines = rollout.code.removesuffix("\n").count("\n") + 1  # a final line break starts no line
         taken = range(max(1, 1 + offset), min(total, lines + offset) + 1)
     failing = line + (rollout.line_offset or 0) if line else None
-    return code_view.raw(rollout.completion, taken=taken, failing=failing, height=height)
+    return code_view.raw(rollout.completion, taken=taken, failing=failing, height=height, found=found)
 
 
 def letters(cases: Iterable[CaseResult]) -> str:

@@ -7,11 +7,11 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard import escape, facts, state, theme, widgets
+from dashboard import escape, facts, meanings, state, theme, widgets
 from dashboard.completion import completion, completion_view, not_graded, repro, rerun, transcript
 from dashboard.components import scroll
 from dashboard.controls import Screen
-from dashboard.queries import records
+from dashboard.queries import records, search
 from dashboard.queries.records import CaseRecord, RolloutRecord, TaskRecord, decoded
 from dashboard.text import case_view, code_view, diff_view, tables_view
 from dashboard.why import siblings, why
@@ -19,16 +19,11 @@ from evaluator.model import Kind, Mode, Traceback, Verdict
 
 _LONGEST = 200
 
-_WHY: dict[Verdict, str] = {
+_WHY: dict[Verdict, str] = meanings.VERDICTS | {
     Verdict.PASSED: "passed",
     Verdict.WRONG_ANSWER: "no exception: the result differs from what is expected",
     Verdict.TIME_LIMIT: "no traceback: the program was killed at its time limit",
     Verdict.MEMORY_LIMIT: "no traceback: the program was killed at its memory limit",
-    Verdict.OUTPUT_LIMIT: "the program printed more than its output limit",
-    Verdict.NO_CODE: "no code or answer was found in the completion",
-    Verdict.REJECTED: "the program broke the sandbox's protocol, or tampered with it",
-    Verdict.SANDBOX_ERROR: "the sandbox failed, which is not the completion's fault, so it has no reward",
-    Verdict.UNKNOWN: "it could not be graded, so it has no reward",
     Verdict.NOT_RUN: "nothing ran here",
     Verdict.RUNTIME_ERROR: "no traceback: its process ended before the test case did",
     Verdict.COMPILE_ERROR: "the program does not load",
@@ -131,8 +126,10 @@ def left(screen: Screen, rollout: RolloutRecord, test: CaseRecord | None) -> Non
     elif shown == "json":
         _json(screen, rollout, test)
     else:
-        anchor = _code(rollout, test, raw=shown == "raw" or rollout.code is None, is_answer=panes is _PANES_OF_ANSWER)
-    identity = f"{screen.run.key}|{rollout.task_id}|{rollout.sample_id}|{test and test.test_index}|{screen.view.view}"
+        raw = shown == "raw" or rollout.code is None
+        anchor = _code(screen, rollout, test, raw=raw, is_answer=panes is _PANES_OF_ANSWER)
+    ids = screen.run.key, rollout.task_id, rollout.sample_id, test and test.test_index
+    identity = "|".join(map(str, (*ids, screen.view.view, screen.view.filter.find)))
     scroll.to(anchor, key=identity, on_task=lambda: completion.open_task(screen, rollout))
 
 
@@ -167,16 +164,26 @@ def _buttons(screen: Screen, rollout: RolloutRecord, task: TaskRecord | None, te
 # --- Left ---------------------------------------------------------------------------------------
 
 
-def _code(rollout: RolloutRecord, test: CaseRecord | None, *, raw: bool, is_answer: bool) -> str | None:
-    """The code or the whole completion. Returns the anchor of the line to look at first."""
-    trace, line = traceback(test), line_of(rollout, test)
+def _code(screen: Screen, rollout: RolloutRecord, test: CaseRecord | None, *, raw: bool, is_answer: bool) -> str | None:
+    """The code or the whole completion, with what the filter looks for marked.
+
+    Returns the anchor of the line to look at first.
+    """
+    trace, line, find = traceback(test), line_of(rollout, test), screen.view.filter.find
     offset = rollout.line_offset or 0
     if raw or rollout.code is None:
-        st.html(completion_view.raw(rollout, line, is_answer=is_answer, height=_HEIGHT))
-        return f"R{line + offset}" if line else None
+        found = search.spans(screen.run, find, rollout.completion)
+        st.html(completion_view.raw(rollout, line, is_answer=is_answer, height=_HEIGHT, found=found))
+        first = code_view.line_of(rollout.completion, found) or (line and line + offset)
+        return f"R{first}" if first else None
+    found = search.spans(screen.run, find, rollout.code)
+    if find and not found and search.spans(screen.run, find, rollout.completion):
+        state.link("completion", screen.view.but(view="raw"), "The text that was searched for is outside the code: Raw")
     frames = {frame.line for frame in trace.frames} if trace else set()
     message = summary(test or rollout) or ("stopped here" if trace and not trace.type else "")
-    st.html(code_view.code(rollout.code, failing=line, frames=frames, note=message, height=_HEIGHT))
+    st.html(code_view.code(rollout.code, failing=line, frames=frames, note=message, height=_HEIGHT,
+                           found=found))  # fmt: skip
+    line = code_view.line_of(rollout.code, found) or line
     own = 1 - offset if rollout.kind == Kind.CONTINUATION and offset < 0 else None
     return f"L{line or own}" if line or own else None
 
@@ -260,7 +267,7 @@ def _failure(screen: Screen, rollout: RolloutRecord, test: CaseRecord | None, mo
         quiet = reason(verdict, rollout, message, trace)
     name = result.error_type or verdict.value
     st.html(completion_view.failure(verdict.value, name, first=first, message=message if message != first else "",
-                                    quiet=quiet, trace=trace))  # fmt: skip
+                                    quiet=quiet, trace=trace, q=screen.view.filter.q))  # fmt: skip
     if test is not None and verdict is Verdict.TIME_LIMIT:
         if found := why.in_time_out(screen, rollout, test):
             facts.banner(found)

@@ -37,7 +37,7 @@ def show(found: Sequence[Answer], here: View, *, height: str, mine: Mine | None 
 def said(verdict: str, text: str | None) -> str:
     """An answer as one text; where there was none to compare, the verdict's word."""
     if text is None:
-        return "it holds" if verdict == Verdict.PASSED else verdict
+        return "passes" if verdict == Verdict.PASSED else verdict
     return text.rstrip("\n") or "(nothing)"
 
 

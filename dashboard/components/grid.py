@@ -97,7 +97,7 @@ _HTML = """<div class="grid">
 <div class="scroller" tabindex="0" role="grid"><div class="space"><canvas></canvas></div></div>
 <div class="status" aria-live="polite"></div></div>"""
 
-_mount = theme.component("grid", _HTML)
+_mount = theme.component("grid", _HTML, "links.js")
 
 ZOOMS = (6, 8, 10, 14, 20, 28)
 """Widths of a cell in pixels."""
@@ -116,8 +116,6 @@ class Look(NamedTuple):
     """The width of a cell, in pixels."""
     selected: tuple[int, int] | None
     """The number of the selected cell's row, and its column."""
-    restored: bool
-    """Whether the address names the selected cell."""
     height: str
     recorded: bool = False
     """Whether the letters are what the rollouts came with: outlined."""
@@ -230,11 +228,10 @@ def _show(key: str, data: Mapping[str, object], look: Look, on_select: Chosen, o
             on_open(str(cell["row"]), int(cell["column"]))
 
     more = {
-        "palette": theme.palette(),
+        "palette": theme.palette(recorded=look.recorded),
         "height": look.height,
         "cell": look.zoom,
         "selected": look.selected,
-        "restored": look.restored,
         "recorded": look.recorded,
     }
     _mount(key=key, data={**data, **more}, on_select_change=selected, on_open_change=opened)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import streamlit as st
 
-from dashboard import escape, state, theme
+from dashboard import documents, escape, meanings, state, theme
 from dashboard.components import grid
 from dashboard.facts import counted
 from dashboard.queries.aggregates import Cluster, FlagCount, VerdictCount
@@ -39,8 +39,11 @@ def cards(cards: Sequence[Card], *, key: str = "cards") -> None:
             "value": card.value,
             "note": card.note,
             "href": state.href(card.page, card.target) if card.target is not None else None,
+            "about": about.sentence,
+            "doc": about.doc and documents.href(about.doc),
         }
         for card in cards
+        for about in [meanings.of(card.name)]
     ]
     _cards(key=key, data={"cards": data})
 
@@ -70,7 +73,10 @@ class Bar(NamedTuple):
 def verdicts(counts: Sequence[VerdictCount], view: View, *, recorded: bool) -> None:
     """One bar per verdict; a click shows its rollouts. `recorded`: the rollouts came with them, see `chips.js`."""
     total = sum(c.rollouts for c in counts) or 1
-    bars = [Bar(c.verdict, c.verdict, c.rollouts, f"{c.rollouts / total:.1%}", _only(c, view)) for c in counts]
+    bars = [
+        Bar(c.verdict, _word(c, recorded=recorded), c.rollouts, f"{c.rollouts / total:.1%}", _only(c, view))
+        for c in counts
+    ]
     _bars(_verdicts, "verdict_bars", bars, tracks=True, recorded=recorded)
 
 
@@ -82,7 +88,7 @@ def unlinked(counts: Sequence[VerdictCount]) -> None:
 
 def legend(counts: Sequence[VerdictCount], unverified: int, view: View, *, recorded: bool) -> None:
     """The grid's letters and mark with their words and counts, in one line; a click filters."""
-    bars = [Bar(c.verdict, c.verdict, c.rollouts, "", _only(c, view)) for c in counts]
+    bars = [Bar(c.verdict, _word(c, recorded=recorded), c.rollouts, "", _only(c, view)) for c in counts]
     if unverified:
         target = view.place().but(verified=view.filter.unverified)
         bars.append(Bar(None, f"{grid.UNVERIFIED_MARK} not verified", unverified, "", target))
@@ -120,6 +126,10 @@ def unverified(found: Sequence[FlagCount], view: View, shown: int) -> None:
     _fold(_unverified, "unverified_bars", bars, shown)
 
 
+def _word(count: VerdictCount, *, recorded: bool) -> str:
+    return meanings.word(theme.verdict(count.verdict), recorded=recorded)
+
+
 def _only(count: VerdictCount, view: View) -> View:
     return view.place().but(verdicts=(count.verdict,))
 
@@ -137,6 +147,7 @@ def _bars(mount: ComponentRenderer, key: str, bars: Sequence[Bar], *, tracks: bo
     rows = [
         {
             "letter": theme.verdict(bar.verdict).letter if bar.verdict else None,
+            "about": _about(bar, recorded=recorded),
             "label": escape.text(bar.label),
             "count": f"{bar.rollouts:,}",
             "share": bar.rollouts / total,
@@ -145,8 +156,15 @@ def _bars(mount: ComponentRenderer, key: str, bars: Sequence[Bar], *, tracks: bo
         }
         for bar in bars
     ]
-    data = {"rows": rows, "bars": tracks, "recorded": recorded, "palette": theme.palette()}
+    data = {"rows": rows, "bars": tracks, "recorded": recorded, "palette": theme.palette(recorded=recorded)}
     mount(key=key, data=data)
+
+
+def _about(bar: Bar, *, recorded: bool) -> str:
+    """The sentence of a row that is a verdict or a mark itself; "" for others, whose label may be cut."""
+    if bar.verdict and bar.label == meanings.word(verdict := theme.verdict(bar.verdict), recorded=recorded):
+        return meanings.explained(verdict, recorded=recorded)
+    return meanings.of("not verified").sentence if bar.label.startswith(grid.UNVERIFIED_MARK) else ""
 
 
 _counts = theme.component("count_table", '<div class="counts"></div>', "links.js", "chips.js")

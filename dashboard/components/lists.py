@@ -1,19 +1,11 @@
-"""Lists of which one row is selected: rows that fill the height of their place, a table, the test cases as letters."""
+"""Lists of which one row is selected: rows that fill the height of their place, the test cases as letters."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Literal, NamedTuple
-
-import pandas as pd
-import pyarrow as pa
-import streamlit as st
+from typing import Literal, NamedTuple
 
 from dashboard import escape, theme, widgets
-
-if TYPE_CHECKING:
-    from streamlit.elements.lib.column_config_utils import ColumnConfigMappingInput
-
 
 _rows = theme.component("row_list", '<div class="list" role="region"></div>')
 
@@ -56,29 +48,6 @@ def row_list(
         "shown": shown,
     }
     _rows(key=key, data=data, on_pick_change=picked)
-
-
-def select_table(
-    table: pd.DataFrame | pa.Table,
-    *,
-    key: str,
-    columns: ColumnConfigMappingInput,
-    height: int,
-    on_pick: Callable[[int], None],
-    selected: int | None = None,
-) -> None:
-    """Draw the table with the row `selected`; a click on a row calls `on_pick` with its number, from 0."""
-
-    def picked() -> None:
-        rows = st.session_state[key]["selection"]["rows"]
-        if rows:
-            on_pick(rows[0])
-
-    st.dataframe(
-        table, key=key, on_select=picked, selection_mode="single-row",
-        selection_default={"selection": {"rows": [] if selected is None else [selected]}}, hide_index=True,
-        height=height, row_height=26, placeholder="", column_config=columns,
-    )  # fmt: skip
 
 
 _strip = theme.component("strip", '<div class="strip" role="group" aria-label="test cases"></div>')

@@ -26,11 +26,12 @@ class Header(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """A cell with a verdict's letter on its colour; outlined if it is the one that the rollout came with."""
+    """A verdict's letter on its colour; outlined if the rollout came with it, with a corner if it is not verified."""
 
     word: str
     text: str = ""
     recorded: bool = False
+    verified: bool = True
 
 
 class Match(NamedTuple):
@@ -106,7 +107,10 @@ def _cell(cell: Cell) -> object:
             return cell and escape.text(cell)
         case Verdict():
             letter = theme.verdict(cell.word).letter
-            return {"letter": letter, "text": escape.text(cell.text)} | ({"recorded": True} if cell.recorded else {})
+            marks = {"recorded": cell.recorded, "unverified": not cell.verified}
+            return {"letter": letter, "text": escape.text(cell.text)} | {
+                name: True for name, is_so in marks.items() if is_so
+            }
         case Match():
             return {"parts": [escape.text(part) for part in cell]}
         case Counts():

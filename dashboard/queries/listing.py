@@ -53,19 +53,34 @@ def task_count(run: OpenRun, filter_: Filter) -> int:
     return number(run, filter_, "count(DISTINCT task_id)")
 
 
+def _placed(condition: str, key: str) -> str:
+    """The tables `hit`, `t` and `placed`: every task of the grid, with its place in the order."""
+    return f"""
+        hit AS (SELECT DISTINCT task_id FROM rollouts WHERE {condition}),
+        t AS (SELECT task_id, min("row") AS first, count(*) FILTER (verdict = 'passed') AS passed,
+                     count(*) FILTER ({GRADED}) AS graded,
+                     coalesce(sum(wall_s), 0) AS wall_s
+              FROM rollouts SEMI JOIN hit USING (task_id) GROUP BY task_id),
+        placed AS (SELECT *, row_number() OVER (ORDER BY {key}, first) AS place FROM t)"""  # noqa: S608
+
+
+def grid_page(run: OpenRun, filter_: Filter, sort: str, task_id: str) -> int:
+    """The page of the grid that has the task; 1 if none has."""
+    condition, params = where(filter_)
+    key = GRID_SORTS.get(sort, GRID_SORTS[""])[1]
+    sql = f"WITH {_placed(condition, key)} SELECT place FROM placed WHERE task_id = $task"  # noqa: S608
+    found = run.rows(sql, params | {"task": task_id})
+    return (found[0][0] - 1) // TASKS_PER_PAGE + 1 if found else 1
+
+
 @cached
 def grid(run: OpenRun, filter_: Filter, sort: str, page: int) -> list[GridRow]:
     """One page of tasks x samples. All samples of a task are shown; `mask` says which the filter lets through."""
     condition, params = where(filter_)
     key = GRID_SORTS.get(sort, GRID_SORTS[""])[1]
     sql = f"""
-        WITH hit AS (SELECT DISTINCT task_id FROM rollouts WHERE {condition}),
-             t AS (SELECT task_id, min("row") AS first, count(*) FILTER (verdict = 'passed') AS passed,
-                          count(*) FILTER ({GRADED}) AS graded,
-                          coalesce(sum(wall_s), 0) AS wall_s
-                   FROM rollouts SEMI JOIN hit USING (task_id) GROUP BY task_id),
-             p AS (SELECT *, row_number() OVER (ORDER BY {key}, first) AS place FROM t
-                   ORDER BY place LIMIT $limit OFFSET $offset),
+        WITH {_placed(condition, key)},
+             p AS (SELECT * FROM placed ORDER BY place LIMIT $limit OFFSET $offset),
              c AS (SELECT task_id, string_agg({LETTER}, '' ORDER BY {FILE_ORDER}) AS letters,
                           string_agg(CASE WHEN {condition} THEN '1' ELSE '0' END, '' ORDER BY {FILE_ORDER}) AS mask,
                           list(sample_id ORDER BY {FILE_ORDER}) AS ids,

@@ -7,6 +7,7 @@ everything that follows it reads them like a column. The texts themselves are re
 from __future__ import annotations
 
 import itertools
+import re
 import threading
 from collections import OrderedDict
 from typing import Literal, NamedTuple
@@ -21,6 +22,7 @@ from evaluator.runs.reading import one_line
 _STEP = 5_000
 """Rollouts per query: a search can be stopped between two of them."""
 _SCANS_KEPT = 8
+_MARKED = 1_000
 _AT_ONCE_S = 0.3
 """How long the first visitor waits: most runs are searched by then."""
 
@@ -130,6 +132,25 @@ def filter_key(filter_: Filter) -> str:
     with _lock:
         stamps = [(each.number, each.hits) for (_, _, find), each in _scans.items() if find == filter_.find]
     return f"{filter_!r}{stamps}"
+
+
+def spans(run: OpenRun, find: str, text: str) -> list[tuple[int, int]]:
+    """Where the text has what is searched for: start and end in characters, at most `_MARKED`; [] if it can't."""
+    if not find or not text:
+        return []
+    if not is_pattern(find):
+        starts = itertools.islice((found.start() for found in re.finditer(re.escape(find), text)), _MARKED)
+        return [(start, start + len(find)) for start in starts]
+    pattern = f"(?m)(?s:(.*?))({find[1:-1]})"
+    sql = "SELECT regexp_extract_all($text, $pattern, 1), regexp_extract_all($text, $pattern, 2)"
+    try:
+        found = run.rows(sql, {"text": text, "pattern": pattern})
+    except duckdb.Error:
+        return []
+    result, end = [], 0
+    for before, hit in itertools.islice(zip(*found[0], strict=True), _MARKED):
+        result.append((end + len(before), end := end + len(before) + len(hit)))
+    return [span for span in result if span[0] < span[1]]
 
 
 def is_pattern(find: str) -> bool:

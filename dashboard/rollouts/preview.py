@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard import facts, state
+from dashboard import facts, meanings, state, theme
 from dashboard.components import scroll
 from dashboard.facts import counted
 from dashboard.queries import answers, records, task_names
@@ -35,7 +35,8 @@ def show(run: OpenRun, task_id: str, sample_id: str, test: int | None, target: V
     if run.recorded:
         record = records.with_code_of(run, record, task)
     verdict = case.verdict if case else record.verdict
-    st.html(tables_view.preview(verdict, _title(run, record, case), _facts(record, recorded=run.recorded)))
+    said, verified = _facts(record, recorded=run.recorded), record.verified or run.recorded
+    st.html(tables_view.preview(verdict, _title(run, record, case), said, verified=verified))
     _buttons(target.but(test=test), why=not run.recorded)
     if case is not None and case.verdict == Verdict.WRONG_ANSWER:
         case_view.expected_and_actual(case_view.sides_of(case, mode, record.checker))
@@ -68,8 +69,9 @@ def _answer(answer: Answer) -> str:
 def _title(run: OpenRun, record: RolloutRecord, case: CaseRecord | None) -> str:
     places = f" (0 to {record.tests_total - 1})" if record.tests_total > 1 else ""
     test = f"test {case.test_index}{places}" if case and record.tests_total else ""
-    verdict = case.verdict if case else record.verdict
-    return " · ".join(part for part in (verdict, task_names.name(run, record.task_id), test) if part)
+    verdict = theme.verdict(case.verdict if case else record.verdict)
+    word = meanings.word(verdict, recorded=run.recorded)
+    return " · ".join(part for part in (word, task_names.name(run, record.task_id), test) if part)
 
 
 def _facts(record: RolloutRecord, *, recorded: bool) -> list[str]:

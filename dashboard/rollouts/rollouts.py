@@ -107,9 +107,7 @@ def _task_grid(run: OpenRun, page: int, *, is_paged: bool) -> None:
 
     left, right = _halves(max((len(places) for places in columns.samples), default=0))
     with left:
-        look = cells.Look(
-            cells.nearest_zoom(view.zoom), selected, bool(view.at), _height(184 + 42 * is_paged), run.recorded
-        )
+        look = cells.Look(cells.nearest_zoom(view.zoom), selected, _height(184 + 42 * is_paged), run.recorded)
         names = task_names.names(run, [row.task_id for row in rows])
         cells.tasks_by_samples(rows, names, columns, look, on_select=on_select, on_open=on_open)
     with right:
@@ -168,7 +166,7 @@ def _case_grid(run: OpenRun, task: str) -> None:
 
     left, right = _halves(len(counts))
     with left:
-        look = cells.Look(cells.nearest_zoom(view.zoom), selected, bool(view.at), _height(150), run.recorded)
+        look = cells.Look(cells.nearest_zoom(view.zoom), selected, _height(150), run.recorded)
         cells.rollouts_by_cases(rows, counts, look, on_select=on_select, on_open=on_open)
     with right:
         if selected:

@@ -92,13 +92,14 @@ def _rollouts(screen: Screen) -> None:
         if view.fields or name in _ALWAYS or any(row[place] not in (None, "") for row in found)
     }
     known = task_names.names(run, sorted({row[0] for row in found}))
+    reason = names.index("unverified_reason") + 2 if "unverified_reason" in names else None
     rows = [
         [
             known.get(row[0], row[0])
             if name == "task_id"
             else short_sample(row[0], row[1], row[shown["model"]] if "model" in shown else None)
             if name == "sample_id"
-            else _cell(name, row[place], recorded=run.recorded)
+            else _cell(name, row[place], recorded=run.recorded, verified=not (reason and row[reason]))
             for name, place in shown.items()
         ]
         for row in found
@@ -131,11 +132,11 @@ def _target(view: View, task: str, sample: str) -> View:
     return completion(view.but(at=f"{task}|{sample}"), task, sample)
 
 
-def _cell(name: str, value: Any, *, recorded: bool) -> Cell:
+def _cell(name: str, value: Any, *, recorded: bool, verified: bool) -> Cell:
     if value is None:
         return None
     if name == "verdict":
-        return Verdict(value, recorded=recorded)
+        return Verdict(value, recorded=recorded, verified=verified)
     if name == "recorded_verdict":
         return Verdict(value, recorded=True)
     if name in ("error_message", "unverified_reason", "recorded_word", "recorded_by"):

@@ -178,7 +178,7 @@ def _statement(sides: Sides) -> None:
     elif actual:
         _got(actual)
     elif verdict is Verdict.PASSED:
-        facts.note("It holds.")
+        facts.note("Passed: the statement raised nothing.")
     elif expected and not sides.difference:
         _nothing(expected, verdict)
 

@@ -91,12 +91,11 @@ def _chip(kind: str, text: str, tooltip: str = "") -> str:
     return f'<span class="{kind}" title="{attribute((tooltip or text)[:_TOOLTIP])}">{html(shown)}</span>'
 
 
-def preview(verdict: str, title: str, facts: list[str]) -> str:
+def preview(verdict: str, title: str, facts: list[str], *, verified: bool) -> str:
     """The verdict, the rollout's name, and its facts in one line."""
     line = " · ".join(f"<span>{html(fact)}</span>" for fact in facts if fact)
-    return (
-        f'<div class="rs-preview-head">{chip_html(verdict)} <b>{html(title)}</b><div class="rs-soft">{line}</div></div>'
-    )
+    chip = chip_html(verdict, verified=verified)
+    return f'<div class="rs-preview-head">{chip} <b>{html(title)}</b><div class="rs-soft">{line}</div></div>'
 
 
 def answers(rows: list[tuple[str, str, int, bool]]) -> str:

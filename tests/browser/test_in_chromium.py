@@ -24,6 +24,7 @@ PATHS = {  # the Overview, the grid, a completion and the charts are opened by o
 MORE_PATHS = {
     "": ".models", "rewards": ".js-plotly-plot",
     "audit": ".counts tr", "sql": MAIN + " textarea", "bad_lines": ".rs-bad-lines code",
+    "docs?run=sample": ".st-key-document table",
     "rollouts": ".scroller canvas", "completion": ".rs-code", "rollouts?task=math/add": ".scroller",
     "?run=checks": ".models",
     "tasks?run=checks&task=checks/top&test=3": MAIN, "tasks?run=checks&task=checks/stack": MAIN,

@@ -39,7 +39,7 @@ def test_a_click_shows_the_failing_line_beside_the_grid_and_a_second_opens_it(vi
 def test_the_preview_follows_the_keys_and_up_returns_to_the_cell(visit: Visit) -> None:
     page = visit("rollouts?run=sample")
     before = page.evaluate("history.length")
-    page.locator(".scroller").focus()
+    expect(page.locator(".scroller")).to_be_focused()
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowDown")
     page.keyboard.press("End")
@@ -50,13 +50,16 @@ def test_the_preview_follows_the_keys_and_up_returns_to_the_cell(visit: Visit) -
     page.wait_for_url("**/completion?*")
     expect(page.locator(".rs-title")).to_contain_text("sample 8 of 8")
     settled(page)
+    page.keyboard.press("k")
+    expect(page.locator(".rs-title")).to_contain_text("sample 7 of 8")
+    settled(page)
     page.keyboard.press("u")
     page.wait_for_url("**/rollouts?*at=*")
-    preview(page, "unknown · text/all-kinds")
+    preview(page, "no_code · text/all-kinds")
     settled(page)
-    assert cursor(page) == {"row": 2, "column": 7}
+    assert cursor(page) == {"row": 2, "column": 6}
     page.keyboard.press("ArrowLeft")
-    expect(page.locator(".status")).to_contain_text("sample 7 · no_code")
+    expect(page.locator(".status")).to_contain_text("sample 6 · sandbox_error")
 
 
 def test_zoom_and_columns_are_in_the_address(visit: Visit) -> None:
@@ -104,7 +107,6 @@ def test_a_click_anywhere_in_a_row_opens_it_and_a_header_sorts_all_rows(visit: V
     page.keyboard.press("u")
     expect(page.locator("tr[aria-selected=true]")).to_have_count(1)
     settled(page)
-    page.locator(".scroller").focus()
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
     page.wait_for_url("**/completion?*")

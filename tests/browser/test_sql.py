@@ -44,7 +44,7 @@ def test_a_row_opens_its_completion(visit: Visit) -> None:
     expect(page.get_by_test_id("stDataFrame")).to_be_visible()
     settled(page)
     # A transparent scroller lies over the table.
-    page.get_by_test_id("stDataFrame").locator("canvas").first.click(position={"x": 16, "y": 36 + 13}, force=True)
+    page.get_by_test_id("stDataFrame").locator("canvas").first.click(position={"x": 120, "y": 36 + 13}, force=True)
     page.wait_for_url("**/completion?*add%231*")
     expect(page.locator(".rs-title")).to_contain_text("add / sample")
 

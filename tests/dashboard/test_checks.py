@@ -81,7 +81,7 @@ def test_a_failed_statement_shows_its_source_as_code_and_both_sides() -> None:
         ("top#1", "3", "got `[5, 1, 0]`", 'class="rs-diff"'),
         ("top#1", "5", "a true value", '<td class="expected">'),
         ("top#0", "2", "ValueError: n is negative", '<td class="expected">'),
-        ("top#0", "3", "It holds.", 'class="rs-diff"'),
+        ("top#0", "3", "Passed: the statement raised nothing.", 'class="rs-diff"'),
     ],
 )
 def test_what_a_check_asks_for_in_words_is_not_compared_as_text(

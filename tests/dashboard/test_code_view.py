@@ -19,6 +19,15 @@ def test_every_character_of_the_code_is_shown_and_none_is_markup(code: str) -> N
     assert all(re.fullmatch(r"(?:[^<]|<span class=\"\w\">|</span>)*", line) for line in lines)
 
 
+@given(some.text(alphabet="def x():\n '\"#<>&é…", max_size=40), some.integers(0, 40), some.integers(1, 40))
+def test_what_was_found_is_marked_whatever_tokens_and_lines_it_spans(code: str, start: int, length: int) -> None:
+    found = [(start, min(start + length, len(code)))] if start < len(code) else []
+    for lines in (code_view.coloured_lines(code, found), code_view.plain_lines(code, found)):
+        assert text_of("\n".join(lines)) == code
+        marked = re.findall(r"<mark>(.*?)</mark>", "\n".join(lines), re.DOTALL)
+        assert text_of("".join(marked)) == "".join(code[a:b].replace("\n", "") for a, b in found)
+
+
 def test_code_is_drawn_with_marks_and_still_holds_its_own_text() -> None:
     html = "\n".join(code_view.coloured_lines(CODE))
     assert '# <span class="rs-unseen" data-mark="U+202E">\u202e</span> } ' in html

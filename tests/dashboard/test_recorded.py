@@ -141,7 +141,7 @@ def test_rollouts_that_came_without_a_verdict_say_so(written: Written) -> None:
 @pytest.mark.usefixtures("opened")
 def test_a_completion_shows_the_recorded_verdict_beside_ours() -> None:
     shown = text(visit("completion", task="math/add", sample="add#3"))
-    assert '<span class="rs-chip rs-v-time_limit recorded" title="time_limit">T</span> <b>time_limit</b>' in shown
+    assert '<span class="rs-chip rs-v-time_limit recorded" title="time_limit: it was' in shown
     assert f"“said {sample_run.HOSTILE[:75]}…”" in unescape(shown)
     assert f"by {sample_run.HOSTILE}" in unescape(shown)
     assert "<span>recorded</span>" not in text(visit("completion", task="math/add", sample="add#2"))

@@ -140,6 +140,16 @@ def test_a_search_is_a_condition_like_any_other(run: OpenRun) -> None:
     assert dict(query.without_each(run, Filter(find="total", model="small"))) == {"find": 7, "model": 1}
 
 
+@pytest.mark.parametrize(
+    ("find", "pattern"),
+    [("imp.", "imp\\."), ("/^import/", "^import"), ("/(a)|x/", "a|x"), ("/x*/", "x+"), ("/(?s)a.i/", "(?s)a.i")],
+)
+def test_every_match_has_its_place(run: OpenRun, find: str, pattern: str) -> None:
+    code = "x importa a\nimport imp. b"
+    assert search.spans(run, find, code) == [match.span() for match in re.finditer(pattern, code, re.MULTILINE)] != []
+    assert search.spans(run, "/(/", code) == []
+
+
 def test_an_export_waits_for_the_search(many: OpenRun) -> None:
     file = io.BytesIO()
     rows = query.rows_inside(many, Filter(find="/rare_\\d+/"))
