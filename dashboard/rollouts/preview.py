@@ -34,6 +34,8 @@ def show(run: OpenRun, task_id: str, sample_id: str, test: int | None, target: V
     mode = task.mode if task else ""
     if run.recorded:
         record = records.with_code_of(run, record, task)
+    if case is not None and case.verdict == Verdict.NOT_RUN and test is None:
+        case = None  # no test case decided: the completion has no code, or does not load
     verdict = case.verdict if case else record.verdict
     said, verified = _facts(record, recorded=run.recorded), record.verified or run.recorded
     st.html(tables_view.preview(verdict, _title(run, record, case), said, verified=verified))

@@ -29,6 +29,7 @@ _WHAT = {
     Mode.UNITTEST: "method",
     Mode.ANSWER: "what the grader checks",
 }
+_NO_ANSWER = {Verdict.UNKNOWN: "not known", Verdict.NOT_RUN: "not run"}
 _IN_WORDS = re.compile(r"(?:an?|anything|close|in|none|one|text) [a-z]|[<>]=? ")
 _PLACE = re.compile(r"line \d|\[")
 
@@ -209,5 +210,5 @@ def _nothing(expected: str, verdict: Verdict) -> None:
     if verdict in (Verdict.PASSED, Verdict.WRONG_ANSWER):
         got = "nothing"
     else:
-        got = "not known" if verdict is Verdict.UNKNOWN else f"nothing before {verdict.value}"
+        got = _NO_ANSWER.get(verdict) or f"nothing before {verdict.value}"
     st.html(diff_view.expected_alone(expected, got))
