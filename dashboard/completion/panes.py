@@ -245,7 +245,7 @@ def _result(screen: Screen, rollout: RolloutRecord, test: CaseRecord | None) -> 
             introduced=not no_test_decides(rollout) and verdict is not Verdict.PASSED,
         )  # fmt: skip
         if task is not None:
-            _input(task, test.test_index)
+            _input(screen, task, test.test_index)
     if rollout.flags:
         st.html(completion_view.flags(rollout))
     tables_view.reward_parts(rollout)
@@ -274,7 +274,7 @@ def _failure(rollout: RolloutRecord, test: CaseRecord | None, mode: str, q: str)
                                     quiet=quiet, trace=trace, q=q))  # fmt: skip
 
 
-def _input(task: TaskRecord, index: int) -> None:
+def _input(screen: Screen, task: TaskRecord, index: int) -> None:
     text = next((case.input for case in records.test_cases(task) if case.index == index), None)
     if text is None:
         return
@@ -282,6 +282,8 @@ def _input(task: TaskRecord, index: int) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         facts.section(f"Input of test {index}: {case_view.name_of_input(task.mode)}, {facts.size(len(data))}")
         st.download_button("Download", data, f"input-{index}.txt", on_click="ignore", type="tertiary", key="dl_input")
+        if task.mode not in (Mode.ANSWER, Mode.UNITTEST):
+            state.link("tasks", screen.view.place().but(task=task.task_id, test=index, tab="new"), "Edit this test")
     case_view.show_input(text, task.mode, height=_INPUT_HEIGHT)
     case_view.note_cut(text)
 

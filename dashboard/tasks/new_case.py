@@ -9,6 +9,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
+from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
@@ -24,6 +25,8 @@ from dashboard.queries import answers, records
 from dashboard.queries.answers import Code
 from dashboard.queries.records import TaskRecord
 from dashboard.state import View
+from dashboard.tasks import corrected
+from dashboard.tasks.corrected import PlaceError
 from evaluator import grade_all
 from evaluator.model import Grade, Kind, Mode, Rollout, Task, TestCase
 from evaluator.options import Options
@@ -77,6 +80,8 @@ def offer(screen: Screen, record: TaskRecord, like: TestCase | None) -> None:
             )
             facts.note(refusal or fault or "The run stays as it is.")
         if case is not None:
+            if task.mode is not Mode.UNITTEST:  # whose test cases are methods
+                _downloads(screen, task, like, case)
             facts.section("As JSON, for the dataset")
             st.code(as_json(task, case), language=None, wrap_lines=True, height=70)
     if clicked and case is not None and refusal is None:
@@ -145,6 +150,24 @@ def _form(task: Task, like: TestCase | None) -> tuple[TestCase | None, str]:
         return parsed_case(task.mode, given, expected), ""
     except CaseError as error:
         return None, str(error)
+
+
+def _downloads(screen: Screen, task: Task, like: TestCase | None, case: TestCase) -> None:
+    """The dataset with this test case, instead of the one that the form began with and beside it."""
+    name = escape.file_name(f"{Path(screen.run.manifest.dataset).name.partition('.')[0] or 'tasks'}.corrected.jsonl")
+    facts.section("Download the dataset with it")
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        for add in (False, True) if like else (True,):
+            unchanged = like is not None and (case.input, case.expected) == (like.input.strip("\n"), like.expected)
+            unchanged |= like is not None and (task.mode is Mode.ASSERT and case.input == like.input.strip("\n"))
+            label = "as a new test" if add or like is None else f"instead of test {like.index}"
+            try:
+                made = partial(corrected.dataset, screen.run, corrected.corrected(task, like, case, add=add))
+            except PlaceError as error:
+                facts.note(str(error))
+                return
+            st.download_button(label, made, name, "application/jsonl", on_click="ignore", disabled=unchanged,
+                               key=f"corrected_{add}", help="All tasks of the run, to grade with.")  # fmt: skip
 
 
 def _require_json(text: str, name: str) -> None:

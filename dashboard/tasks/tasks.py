@@ -27,7 +27,7 @@ _ANSWER = 18
 _TEXT_HEIGHT = "calc(88px + max(0px, (100vh - 720px) * 0.35))"
 _CASES_HEIGHT = "calc(132px + max(0px, (100vh - 720px) * 0.35))"
 _BELOW_HEIGHT = "calc(176px + max(0px, (100vh - 720px) * 0.3))"
-_PANES = {"": "This test", "new": "Add a test case", "code": "Run code"}
+_PANES = {"": "This test", "new": "Edit or add a test case", "code": "Run code"}
 _COLUMNS = (
     Column("", "mark", "16px", "! marks a suspect"),
     Column("test", "number", "38px"),

@@ -4,9 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from dashboard.tasks import new_case
+from dashboard.queries import records
+from dashboard.tasks import corrected, new_case
 from dashboard.tasks.new_case import CaseError
-from evaluator import grade
+from dashboard.workspace import OpenRun
+from evaluator import grade, load_tasks
 from evaluator.model import Kind, Mode, Task, TestCase, Verdict
 from evaluator.runs.notes import read_notes
 from tests.dashboard import sample_run
@@ -142,6 +144,48 @@ def test_a_new_test_case_decides_alone(task: Task, given: str, expected: str, ro
     right = grade(alone, code, kind=Kind.FULL)
     assert (right.verdict, len(right.cases)) == (Verdict.PASSED, 1)
     assert grade(alone, code.replace("+", "-"), kind=Kind.FULL).verdict is Verdict.WRONG_ANSWER
+
+
+CHECK = """def check(candidate):
+    with ok():
+        assert candidate(1) == [
+            2
+        ]
+    assert candidate(3) == 4
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "add", "test"),
+    [
+        ("assert candidate(3) == 4", "assert candidate(3) == 5", False, CHECK.replace("== 4", "== 5")),
+        ("assert candidate(3) == 4", "a = 3\nassert candidate(a) == 4", False,
+         CHECK.replace("assert candidate(3)", "a = 3\n    assert candidate(a)")),
+        ("assert candidate(3) == 4", "assert candidate(5) == 6", True, CHECK + "    assert candidate(5) == 6\n"),
+        ("with ok():\n        assert candidate(1) == [\n            2\n        ]",
+         "with ok():\n        assert candidate(1) == [\n            7\n        ]", False, CHECK.replace("2", "7")),
+    ],
+)  # fmt: skip
+def test_a_changed_statement_takes_its_place_in_the_test_code(old: str, new: str, test: str, *, add: bool) -> None:
+    task = Task(task_id="t", mode=Mode.ASSERT, entry_point="f", test=CHECK)
+    changed = corrected.corrected(task, TestCase(0, old, ""), TestCase(0, new, ""), add=add)
+    assert changed.test == test
+    with pytest.raises(corrected.PlaceError, match="not in the test code"):
+        corrected.corrected(task, TestCase(0, "assert f()", ""), TestCase(0, "assert g()", ""), add=False)
+
+
+@pytest.mark.parametrize(("add", "outputs"), [(False, ["1", "4", "5"]), (True, ["1", "3", "5", "4"])])
+def test_the_corrected_dataset_has_all_tasks_and_the_changed_test_case(
+    run: OpenRun, outputs: list[str], tmp_path: Path, *, add: bool
+) -> None:
+    record = records.task(run, "math/add")
+    task = record and records.decoded(record.task, Task)
+    assert task is not None
+    changed = corrected.corrected(task, task.cases[1], TestCase(0, "1\n3", "4"), add=add)
+    (tmp_path / "tasks.jsonl").write_bytes(corrected.dataset(run, changed))
+    tasks = list(load_tasks(tmp_path / "tasks.jsonl"))
+    assert [case.expected for case in tasks[0].cases] == outputs
+    assert [each.task_id for each in tasks] == [name for (name,) in run.rows("SELECT task_id FROM tasks")]
 
 
 def test_the_form_starts_from_the_selected_test_case() -> None:
