@@ -19,6 +19,7 @@ from evaluator.model import CaseResult, Traceback
 _LINE = re.compile(r"\bline (\d{1,7})\b")
 _LINE_LINK = r'<a href="#L\1">line \1</a>'
 _WORD_SHOWN = 80
+_NAMES = ("sample", "model")
 _TURN_SHOWN = 20_000
 """The most characters of one part of a turn that are shown."""
 
@@ -38,7 +39,8 @@ def place(text: str) -> str:
 
 def figures(rollout: RolloutRecord, found: Sequence[tuple[str, str]], equal_as: Iterable[tuple[str, bool]]) -> str:
     """The facts in one line, the recorded verdict second; then a box for each comparison, filled if both are equal."""
-    shown = [f"<div><span>{html(name)}</span> <b>{html(value)}</b></div>" for name, value in found]
+    drawn = [(name, facts.name_html(value) if name in _NAMES else html(value)) for name, value in found]
+    shown = [f"<div><span>{html(name)}</span> <b>{value}</b></div>" for name, value in drawn]
     body = "".join([*shown[:1], _recorded(rollout), *shown[1:]])
     marks = "".join(_mark(name, equal=equal) for name, equal in equal_as)
     equal = f'<div class="rs-equal"><span>equal</span> {marks}</div>' if marks else ""
