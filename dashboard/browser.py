@@ -15,7 +15,7 @@ import streamlit as st
 
 from dashboard import theme
 
-_go = theme.component("go")
+_go = theme.component("go", "<span></span>", "typing.js")
 _numbers = itertools.count(1)
 
 

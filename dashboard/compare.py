@@ -200,13 +200,13 @@ def _nothing_to_compare(run: OpenRun) -> None:
 
 
 _PER_PAGE: Final = 100
-_ROOM: Final = 292
+_ROOM: Final = 296
 """Pixels above and below the list of tasks."""
 _ERROR: Final = 120
 """Characters of an error that are shown above the code."""
 _NAMED: Final = 20
 """Characters of a model's or run's name on a card."""
-_HEIGHT: Final = "max(260px, calc(100vh - 360px))"
+_HEIGHT: Final = "max(260px, calc(100vh - 366px))"
 _ALWAYS: Final = (Change.FIXED, Change.BROKEN, Change.SAME)
 _UNGRADED: Final = ("unknown", "sandbox_error")
 

@@ -50,6 +50,16 @@ def chip_html(word: str, title: str = "", *, recorded: bool = False, own: bool =
     return f'<span class="{look}" title="{tooltip}">{verdict.letter}</span>'
 
 
+_TAIL = 10
+
+
+def name_html(text: str) -> str:
+    """A name, of which a click copies the whole. Where it does not fit, its middle is cut out."""
+    start, end = text[:-_TAIL], text[-_TAIL:]
+    parts = f"<span>{html(start)}</span><span>{html(end)}</span>"
+    return f'<span class="rs-name" title="{escape.attribute(text)} (click to copy)">{parts}</span>'
+
+
 def note(text: str, *, strong: bool = False) -> None:
     """A quiet line of text."""
     tag = "b" if strong else "span"

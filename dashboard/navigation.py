@@ -74,6 +74,7 @@ _KEYS: dict[str, dict[str, str]] = {
         "U": "up to the list",
         "E": "edit the code and run it again",
         "X": "run this test case",
+        "Ctrl+Enter": "the same, in the editor; Tab indents there, Esc leaves it",
         "M": "tags and a note",
         "S": "save the note",
     },

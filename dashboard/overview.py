@@ -12,10 +12,11 @@ from dashboard.components import links
 from dashboard.components.links import Card
 from dashboard.controls import Screen
 from dashboard.facts import counted
-from dashboard.queries import aggregates, audits, listing, task_names
+from dashboard.queries import aggregates, audits, listing, orders, records, task_names
 from dashboard.queries.aggregates import NO_MODEL, FlatGroup, ModelCount, Signal, Totals, VerdictCount, recorded_counts
 from dashboard.queries.query import Ranking
 from dashboard.state import DIFFER, FAILED, NO_SIGNAL, View
+from dashboard.text import diff_view
 from dashboard.workspace import OpenRun
 from evaluator.model import Verdict
 from evaluator.options import choices
@@ -71,6 +72,7 @@ def _model_part(each: VerdictCount, share: float) -> dict[str, object]:
 
 _CHECKERS = "value (call), floats (stdin), python (assert), unless the task names one"
 _FLAGS_SHOWN = 8
+_SAMPLE_SHOWN = 20_000
 _REASONS_SHOWN = 4
 _MODELS_LISTED = 50
 _GROUPS_SHOWN = 150
@@ -287,6 +289,25 @@ def clusters(screen: Screen) -> None:
     links.clusters(rows, screen.view, recorded=screen.run.recorded)
     if part := found.part("kind"):
         facts.note(f"Listed: the {part}, the most frequent first.")
+
+
+def sample(screen: Screen) -> None:
+    """The first rollout, where no figure says anything yet; nothing where one came with a grade."""
+    run, view = screen.run, screen.view
+    if not run.recorded or recorded_counts(run).graded:
+        return
+    found = orders.first(run, view.filter, view.sort)
+    record = found and records.rollout(run, *found)
+    if not found or not record:
+        return
+    target = view.place().but(task=found[0], sample=found[1])
+    with st.container(horizontal=True, vertical_alignment="center"):
+        facts.section(f"The first of them: {task_names.name(run, found[0])}, {record.sample_id}")
+        state.link("completion", target, "Open it")
+    st.html(diff_view.text_block(record.completion[:_SAMPLE_SHOWN], height="max(200px, calc(100vh - 400px))"))
+    if not run.manifest.dataset:
+        facts.banner("To grade them, start the dashboard with their tasks:",
+                     command=f"rollscope view {_file(run.manifest.rollouts)} --dataset DATASET.jsonl")  # fmt: skip
 
 
 def flags(screen: Screen) -> None:

@@ -10,7 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from dashboard import charts, controls, escape, estimates, facts, widgets
+from dashboard import charts, controls, escape, estimates, facts, meanings, widgets
 from dashboard.charts import Step, Target
 from dashboard.controls import Screen
 from dashboard.facts import counted
@@ -19,6 +19,7 @@ from dashboard.queries.aggregates import NO_MODEL
 from dashboard.queries.distributions import ALL, Means, Spread
 from dashboard.queries.listing import TASKS_PER_PAGE
 from dashboard.state import NO_SIGNAL, View
+from evaluator.model import Verdict
 
 HEIGHT = 250
 _ROWS = 1_000
@@ -104,7 +105,7 @@ def by_length(screen: Screen) -> Drawn | str:
     """Mean reward and pass rate by the completion's length."""
     found = distributions.by_length(screen.run, screen.view.filter)
     if not any(each.reward is not None or each.rate is not None for each in found):
-        return "No rollout in the filter has a completion and a reward, so there is no reward by length."
+        return "No rollout in the filter has a reward or a verdict, so there is none by length."
     figure = charts.by_length(found, rates=not screen.view.filter.by_outcome, height=HEIGHT)
     targets = [("rollouts", screen.view.place().but(len_min=each.low, len_max=each.high)) for each in found]
     alt = "Mean reward by length with its 95% band"
@@ -282,7 +283,7 @@ def _counts(screen: Screen) -> None:
             ("rollouts", f"{totals.rollouts:,}"),
             ("with a reward", f"{totals.rewarded:,}"),
             ("mean reward" + controls.pooled(screen, " of {} together"), facts.number(totals.mean_reward)),
-            ("unknown", f"{totals.unknown:,}"),
+            (meanings.word(Verdict.UNKNOWN, recorded=screen.run.recorded), f"{totals.unknown:,}"),
             *([] if screen.run.recorded else ours),
         ],
         title="Rewards that the rollouts came with" if screen.run.recorded else "Rewards",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import plotly.graph_objects as go
 import pyarrow as pa
@@ -134,6 +134,8 @@ def _is_number(kind: pa.DataType) -> bool:
 
 _OUTCOME = "sql_outcome"
 _AGAIN = "sql_again"
+_ROWS_LOW = 7
+"""So many rows fit into every window."""
 _CUT = 300
 """Characters of a cell that are shown; files have all."""
 _FILES: dict[Form, tuple[str, str]] = {
@@ -260,9 +262,8 @@ def _table(screen: Screen, table: pa.Table) -> None:
     """The rows. Those that name a rollout or a task open it."""
     names = table.column_names
     drawn = pa.table([_drawn(column) for column in table.columns], names=[escape.text(name) for name in names])
-    height = min(560, 38 + 26 * table.num_rows)
     if "task_id" not in names:
-        st.dataframe(drawn, hide_index=True, height=height, row_height=26, placeholder="", key="sql_table")
+        _data(drawn, key="sql_table")
         return
 
     def opened() -> None:
@@ -275,9 +276,15 @@ def _table(screen: Screen, table: pa.Table) -> None:
         view = View(run=screen.view.run, task=ids["task_id"], sample=ids.get("sample_id", ""), up=up)
         state.go("completion" if view.sample else "rollouts", view)
 
-    st.dataframe(drawn, key="sql_rows", on_select=opened, selection_mode="single-cell", hide_index=True, height=height,
-                 row_height=26, placeholder="")  # fmt: skip
+    _data(drawn, key="sql_rows", on_select=opened, selection_mode="single-cell")
     facts.note("A click on a row opens its " + ("completion." if "sample_id" in names else "task."))
+
+
+def _data(drawn: pa.Table, **how: Any) -> None:
+    """The table, as high as its rows, at most as the window lets it be."""
+    with st.container(key="sql_box" if drawn.num_rows > _ROWS_LOW else None):
+        height: Literal["stretch"] | int = "stretch" if drawn.num_rows > _ROWS_LOW else 38 + 26 * drawn.num_rows
+        st.dataframe(drawn, hide_index=True, height=height, row_height=26, placeholder="", **how)
 
 
 def _drawn(column: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -87,6 +87,7 @@ _TOKENS: dict[str, tuple[str, str]] = {
     "accent": ("#2F5D8C", "#7FB0E0"),
     "fail-fill": ("#FFD9C2", "#5A2A0A"),
     "fail-edge": ("#D55E00", "#FF8A3D"),
+    "fail-text": ("#8F3A00", "#FF8A3D"),
     "frame-edge": ("#B98B00", "#D9A400"),
     "minus": ("#FCE3D3", "#3A2416"),
     "minus-mark": ("#F4B183", "#8A4A1C"),
@@ -95,7 +96,7 @@ _TOKENS: dict[str, tuple[str, str]] = {
     "keyword": ("#7A2E8E", "#D7A6E8"),
     "string": ("#0B6B4F", "#7FD6B4"),
     "number": ("#9A4A00", "#F0B27A"),
-    "comment": ("#68727B", "#8D98A2"),
+    "comment": ("#4F5860", "#9AA4AD"),
     "name": ("#1F5A94", "#8DBCEB"),
     "builtin": ("#6A4C00", "#E3C46B"),
 }

@@ -19,6 +19,7 @@ with left:
     facts.section(f"{whose}, as shares of all (click for the rollouts)")
     links.verdicts(aggregates.verdict_counts(run, view.filter), view, recorded=run.recorded)
     overview.clusters(screen)
+    overview.sample(screen)
 with right:
     overview.model_lines(screen)
     overview.flat_groups(screen)

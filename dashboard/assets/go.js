@@ -43,6 +43,8 @@ function open(tab, address, replace) {
 }
 
 function start(tab) {
+  listenForCode();
+  listenForCopies();
   keepHistory(tab);
   holdIntervals(tab);
   window.addEventListener("popstate", () => { tab.wanted = window.location.pathname; });

@@ -360,11 +360,14 @@ function shortened(context, text, width) {
 
 function describe(grid) {
   const cell = grid.hover ?? (grid.focused ? grid.cursor : null), { data } = grid;
+  grid.canvas.title = "";
   if (!cell || !data.rows[cell.row]) return data.hint;
   const line = data.rows[cell.row];
   if (cell.column < 0) return `${line.label} · ${data.rowHint}`;
   const letter = line.letters[cell.column];
-  const word = letter ? (data.palette[letter] ?? data.palette["?"]).word : "nothing";
+  const look = data.palette[letter] ?? data.palette["?"], word = letter ? look.word : "nothing";
+  const isUnverified = !data.recorded && (line.corners ? line.corners[cell.column] === "1" : line.corner);
+  grid.canvas.title = letter ? (isUnverified ? look.unverified : look.about) : "";
   const mark = data.marks && data.marks[cell.column] === "0" ? " · no rollout passes this test case" : "";
   const outside = line.mask && line.mask[cell.column] === "0" ? " · outside the filter" : "";
   const about = line.cells ? line.cells[cell.column] : line.about;

@@ -21,7 +21,7 @@ function line(row, data) {
   if (row.selected) element.setAttribute("aria-current", "true");
   const note = part("span", "note", row.note);
   note.title = row.note;
-  element.append(part("span", "label", row.label), ...row.cells.map((letters, column) => cells(letters, data, data.recorded[column])), note);
+  element.append(named(part("span", "label", ""), row.label), ...row.cells.map((letters, column) => cells(letters, data, data.recorded[column])), note);
   return element;
 }
 

@@ -21,6 +21,14 @@ function part(tag, name, text) {
   return element;
 }
 
+// A name of which both ends stay where it does not fit: they tell it apart.
+const TAIL = 10;
+function named(element, text) {
+  element.classList.add("cut");
+  element.replaceChildren(part("span", "", text.slice(0, -TAIL)), part("span", "", text.slice(-TAIL)));
+  return element;
+}
+
 // A list of rows has the focus on arrival, unless the visitor is in a field or a dialog.
 function takeFocus(element) {
   if (document.activeElement === document.body || document.activeElement?.matches("a, button, .st-key-nav *")) element.focus({ preventScroll: true });

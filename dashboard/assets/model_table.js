@@ -8,7 +8,7 @@ export default function (component) {
 }
 
 function line(row, palette) {
-  const name = cell("name", row, "model", row.model);
+  const name = named(cell("name", row, "model", ""), row.model);
   name.title = row.selected ? `${row.model}: show all models` : `${row.model}: show this model alone`;
   if (row.selected) name.classList.add("selected");
   return [name, cell("number", row, "n", row.n), part("span", "number", row.rate), part("span", "range", row.range),

@@ -11,8 +11,8 @@ function line(kind) {
   const title = link("title", kind.href);
   title.textContent = kind.title;
   tasks.append(...kind.items.map((item) => {
-    const task = link("task", item.href);
-    task.textContent = task.title = item.label;
+    const task = named(link("task", item.href), item.label);
+    task.title = item.label;
     return task;
   }));
   element.append(title, tasks);

@@ -54,6 +54,10 @@ function line(table, row, index) {
     const cell = element.insertCell();
     cell.className = data.columns[place].look;
     cell.append(...content(value, data.palette, place === data.linked ? row.href : null));
+    if (typeof value === "string" && value.length > 16 && !cell.className) {
+      const name = cell.querySelector("a") ?? part("span", "", "");
+      cell.replaceChildren(named(name, value));
+    }
     if (typeof value === "string" && value.length > 24) cell.title = value;
   });
   if (!row.href) return element;

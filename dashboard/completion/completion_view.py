@@ -23,6 +23,7 @@ _WORD_SHOWN = 80
 _ROLES = ("system", "user", "assistant", "tool")
 _OF_CODE = ("code", "command", "cmd", "script", "source")
 _LINES_OPEN = 3
+_NAMES = ("sample", "model")
 _TURN_SHOWN = 20_000
 """The most characters of one part of a turn that are shown."""
 
@@ -42,7 +43,8 @@ def place(text: str) -> str:
 
 def figures(rollout: RolloutRecord, found: Sequence[tuple[str, str]], equal_as: Iterable[tuple[str, bool]]) -> str:
     """The facts in one line, the recorded verdict second; then a box for each comparison, filled if both are equal."""
-    shown = [f"<div><span>{html(name)}</span> <b>{html(value)}</b></div>" for name, value in found]
+    drawn = [(name, facts.name_html(value) if name in _NAMES else html(value)) for name, value in found]
+    shown = [f"<div><span>{html(name)}</span> <b>{value}</b></div>" for name, value in drawn]
     body = "".join([*shown[:1], _recorded(rollout), *shown[1:]])
     marks = "".join(_mark(name, equal=equal) for name, equal in equal_as)
     equal = f'<div class="rs-equal"><span>equal</span> {marks}</div>' if marks else ""

@@ -246,9 +246,17 @@ def suspects_of(run: OpenRun, task_id: str) -> list[Suspect]:
     return [Suspect(*row) for row in run.rows(sql, {"task": task_id})]
 
 
+def every(run: OpenRun) -> list[Task]:
+    """All tasks, in their file's order."""
+    return _decoded(run.rows("SELECT task FROM tasks"))
+
+
 def with_references(run: OpenRun) -> list[Task]:
     """The tasks that came with a reference."""
-    texts = run.rows("SELECT task FROM tasks WHERE coalesce(reference, '') <> ''")
+    return _decoded(run.rows("SELECT task FROM tasks WHERE coalesce(reference, '') <> ''"))
+
+
+def _decoded(texts: list[tuple[str]]) -> list[Task]:
     return [task for (text,) in texts if (task := records.decoded(text, Task)) is not None]
 
 

@@ -6,7 +6,7 @@ import difflib
 
 import msgspec
 
-from dashboard.queries import records
+from dashboard.queries import dataset as tasks
 from dashboard.workspace import OpenRun
 from evaluator.formats.writers import task_row
 from evaluator.model import Mode, Task, TestCase
@@ -74,6 +74,5 @@ def _checked(code: list[str]) -> str:
 
 def dataset(run: OpenRun, changed: Task) -> bytes:
     """All tasks of the run as native rows, one of them changed."""
-    tasks = (records.decoded(text, Task) for (text,) in run.rows("SELECT task FROM tasks"))
-    rows = (task_row(changed if task.task_id == changed.task_id else task) for task in tasks if task is not None)
+    rows = (task_row(changed if task.task_id == changed.task_id else task) for task in tasks.every(run))
     return b"".join(msgspec.json.encode(row) + b"\n" for row in rows)

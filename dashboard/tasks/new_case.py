@@ -79,11 +79,8 @@ def offer(screen: Screen, record: TaskRecord, like: TestCase | None) -> None:
                 disabled=bool(refusal) or not found.rows or _running(record.task_id),
             )
             facts.note(refusal or fault or "The run stays as it is.")
-        if case is not None:
-            if task.mode is not Mode.UNITTEST:  # whose test cases are methods
-                _downloads(screen, task, like, case)
-            facts.section("As JSON, for the dataset")
-            st.code(as_json(task, case), language=None, wrap_lines=True, height=70)
+        if case is not None and task.mode is not Mode.UNITTEST:  # whose test cases are methods
+            _downloads(screen, task, like, case)
     if clicked and case is not None and refusal is None:
         _start(task, case, found.rows, screen.run.manifest)
     trial: Trial | None = st.session_state.get(_RESULT)
@@ -120,19 +117,6 @@ def task_with(task: Task, case: TestCase) -> Task:
         return msgspec.structs.replace(bare, cases=(case,))
     body = textwrap.indent(case.input, "    ")
     return msgspec.structs.replace(bare, mode=Mode.ASSERT, cases=(), test=f"def check(candidate):\n{body}\n")
-
-
-def as_json(task: Task, case: TestCase) -> str:
-    """The test case as a row of a dataset has it."""
-    if task.mode is Mode.CALL:
-        arguments = [json.loads(line) for line in case.input.split("\n") if line]
-        row: dict[str, object] = {"inputs": [arguments], "outputs": [json.loads(case.expected)]}
-    elif task.mode is Mode.STDIN:
-        row = {"inputs": [case.input], "outputs": [case.expected]}
-    else:
-        row = {"test": task_with(task, case).test}
-    text = json.dumps(row, ensure_ascii=False)
-    return text if escape.text(text) == text else json.dumps(row)
 
 
 def _form(task: Task, like: TestCase | None) -> tuple[TestCase | None, str]:

@@ -8,7 +8,7 @@ import streamlit as st
 
 from dashboard import facts
 from dashboard.escape import attribute, html
-from dashboard.facts import chip_html
+from dashboard.facts import chip_html, name_html
 from dashboard.input_problems import BadRow
 from dashboard.queries.audits import BINS
 from dashboard.queries.records import RolloutRecord, decoded
@@ -92,8 +92,9 @@ def _chip(kind: str, text: str, tooltip: str = "") -> str:
 
 
 def preview(verdict: str, title: str, facts: list[str], *, verified: bool) -> str:
-    """The verdict, the rollout's name, and its facts in one line."""
-    line = " · ".join(f"<span>{html(fact)}</span>" for fact in facts if fact)
+    """The verdict, the rollout's name, and its facts in one line, of which the first two are names."""
+    drawn = [name_html(fact) if place < 2 else html(fact) for place, fact in enumerate(facts) if fact]
+    line = " · ".join(f"<span>{fact}</span>" for fact in drawn)
     chip = chip_html(verdict, verified=verified)
     return f'<div class="rs-preview-head">{chip} <b>{html(title)}</b><div class="rs-soft">{line}</div></div>'
 

@@ -64,7 +64,22 @@ def test_all_that_is_typed_into_a_note_is_saved(visit: Visit, opened: dict[str, 
             note_rollout(run, "math/add", sample, tags=(), note="")
 
 
-def test_the_script_of_a_test_case_is_copied(visit: Visit) -> None:
+def test_the_editor_indents_and_runs_by_its_keys(visit: Visit) -> None:
+    page = visit("completion?task=math/add&sample=add%231&test=1&view=edit")
+    editor = page.get_by_label("Code", exact=True)
+    editor.fill("def add(a, b):\n")
+    editor.press("Control+End")
+    editor.press("Tab")
+    editor.press_sequentially("return a + b")
+    editor.press("Control+Enter")
+    expect(page.locator(".rs-beside .rs-v-passed")).to_be_visible()
+    settled(page)
+    expect(editor).to_have_value("def add(a, b):\n    return a + b")
+    page.get_by_role("button", name="Discard the edit").click()
+    settled(page)
+
+
+def test_the_script_of_a_test_case_and_a_name_are_copied(visit: Visit) -> None:
     page = visit("completion?task=math/add&sample=add%231&test=1")
     page.get_by_role("button", name="Repro").click()
     script = page.get_by_role("dialog").get_by_test_id("stCode")
@@ -77,6 +92,9 @@ def test_the_script_of_a_test_case_is_copied(visit: Visit) -> None:
     script.hover()
     page.get_by_role("button", name="Copy to clipboard").last.click(force=True)  # it is drawn while the mouse is there
     page.wait_for_function('async () => (await navigator.clipboard.readText()).startsWith(\'"""math/add\')')
+    page.keyboard.press("Escape")
+    page.locator(".rs-facts .rs-name").first.click()
+    page.wait_for_function("async () => await navigator.clipboard.readText() === 'add#1'")
 
 
 @pytest.mark.slow

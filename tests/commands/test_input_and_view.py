@@ -235,6 +235,8 @@ def test_view_takes_the_next_free_port_and_ends_with_its_process(
         assert int(url.rpartition(":")[2]) > port
         assert answers(url)
         assert asked(url, "/").headers["x-frame-options"] == "DENY"
+        page = asked(url, "/rollouts", Accept="text/html", **{"Accept-Encoding": "gzip"}).read()
+        assert b"prefers-color-scheme: dark" in page.partition(b"</head>")[0], "no white page before the scripts run"
         upgrade = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13"}
         for origin, status in ((url, 101), ("http://localhost:1", 403)):
             key = {"Sec-WebSocket-Key": "MDEyMzQ1Njc4OTAxMjM0NQ==", "Origin": origin}

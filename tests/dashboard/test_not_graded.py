@@ -122,6 +122,8 @@ def test_without_grades_or_tests_there_are_no_failures_or_suspects_and_what_need
     app = drawn("overview")
     assert list(cards(app)) == ["rollouts", "tasks", "without a verdict"]
     assert "Failures that look alike" not in text(app)
+    assert "The first of them: double" in text(app)
+    assert "rollscope view" in text(app)
     assert not [button for button in app.button if button.key == "first_failure"]
     assert component(app, "verdict_bars")["recorded"] is True
     app = drawn("tasks")

@@ -117,29 +117,25 @@ ADD = "def add(a, b):\n    return a + b\n"
 
 
 @pytest.mark.parametrize(
-    ("task", "given", "expected", "row", "code"),
+    ("task", "given", "expected", "code"),
     [
-        (Task(task_id="t", mode=Mode.CALL, entry_point="add"), "1\n2", "3", '{"inputs": [[1, 2]], "outputs": [3]}',
-         ADD),
+        (Task(task_id="t", mode=Mode.CALL, entry_point="add"), "1\n2", "3", ADD),
         (
             Task(task_id="t", mode=Mode.ASSERT, entry_point="add", test="def check(candidate): ..."),
-            "assert candidate(1, 2) == 3", "",
-            '{"test": "def check(candidate):\\n    assert candidate(1, 2) == 3\\n"}', ADD,
+            "assert candidate(1, 2) == 3", "", ADD,
         ),
         (
             Task(task_id="t", mode=Mode.UNITTEST, entry_point="add", test="import unittest\n"),
-            "assert add(1, 2) == 3", "",
-            '{"test": "def check(candidate):\\n    assert add(1, 2) == 3\\n"}', ADD,
+            "assert add(1, 2) == 3", "", ADD,
         ),
         (
             Task(task_id="t", mode=Mode.STDIN, cases=(TestCase(0, "9", "9"),)), "1 2\n", "3\n",
-            '{"inputs": ["1 2\\n"], "outputs": ["3\\n"]}', "a, b = map(int, input().split())\nprint(a + b)\n",
+            "a, b = map(int, input().split())\nprint(a + b)\n",
         ),
     ],
 )  # fmt: skip
-def test_a_new_test_case_decides_alone(task: Task, given: str, expected: str, row: str, code: str) -> None:
+def test_a_new_test_case_decides_alone(task: Task, given: str, expected: str, code: str) -> None:
     case = new_case.parsed_case(task.mode, given, expected)
-    assert new_case.as_json(task, case) == row
     alone = new_case.task_with(task, case)
     right = grade(alone, code, kind=Kind.FULL)
     assert (right.verdict, len(right.cases)) == (Verdict.PASSED, 1)

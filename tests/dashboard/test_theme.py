@@ -1,3 +1,5 @@
+import re
+
 import pytest
 
 from dashboard import theme
@@ -18,6 +20,18 @@ def contrast(a: str, b: str) -> float:
 def test_each_verdict_has_a_colour_and_a_letter_that_is_legible_on_it(verdict: Verdict) -> None:
     colour = theme.COLOURS[verdict]
     assert contrast(theme.ink(colour), colour) >= 4.5
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_what_is_written_is_legible_on_all_that_it_stands_on(dark: bool) -> None:
+    colours = dict(re.findall(r"--rs-([\w-]+): (#\w+);", theme.stylesheet(dark=dark)))
+    inks = ("text", "soft", "accent", "fail-text", "keyword", "string", "number", "comment", "name", "builtin")
+    places = ("panel", "fail-fill", "minus", "plus")
+    faint = {(ink, place) for ink in inks for place in places if contrast(colours[ink], colours[place]) < 4.5}
+    faint |= {
+        ("text", place) for place in ("minus-mark", "plus-mark") if contrast(colours["text"], colours[place]) < 4.5
+    }
+    assert faint == set()
 
 
 def test_no_two_verdicts_look_alike() -> None:
