@@ -57,10 +57,9 @@ def _answer(
 def sentence(found: Ranking[Answer], most: int = 8) -> str:
     """`64 samples, 5 behaviours: 31, 18, 9, 4, 2`."""
     counts = [each.rollouts for each in found.rows]
-    more = ", …" if found.total > most else ""
-    sizes = ", ".join(f"{count:,}" for count in counts[:most])
+    sizes = ", ".join(f"{count:,}" for count in counts[:most]) + (", …" if found.total > most else "")
     samples = counted(sum(counts), "sample") if found.total == len(counts) else "its samples"
-    return f"{samples}, {counted(found.total, 'behaviour')}: {sizes}{more}"
+    return f"{samples}, {counted(found.total, 'behaviour')}: {sizes}"
 
 
 @cached
@@ -71,7 +70,6 @@ def of_sample(run: OpenRun, task_id: str, sample_id: str) -> Place | None:
                    FROM rollouts WHERE task_id = $task GROUP BY behaviour),
              o AS (SELECT *, row_number() OVER (ORDER BY n DESC, first) AS number, count(*) OVER () AS behaviours,
                           sum(n) OVER () AS samples FROM b)
-        SELECT number, behaviours, n, samples::BIGINT FROM o WHERE own"""
+        SELECT number, behaviours, n, samples::BIGINT FROM o WHERE own AND samples > 1"""
     rows = run.rows(sql, {"task": task_id, "sample": sample_id})
-    place = Place(*rows[0]) if rows else None
-    return place if place and place.samples > 1 else None
+    return Place(*rows[0]) if rows else None
