@@ -43,7 +43,7 @@ def test_the_steps_of_an_edit_take_the_place_of_the_runs_and_say_what_a_conditio
     expect(rows).to_have_count(3)
     editor = page.get_by_role("textbox", name="Code", exact=True)
     editor.fill("def add(a, b):\n    c = [[a]]\n    if c[-1][0] < b:\n        return 9\n")
-    editor.press("Control+Enter")
+    editor.blur()
     expect(page.get_by_text("Replay of the edit.")).to_be_visible()
     expect(rows).to_contain_text(["c = [[a]]", "if c[-1][0] < b:", "return 9"])
     rows.nth(1).click()

@@ -20,6 +20,8 @@ from tests.dashboard.test_pages import PAGES, address, mostly_slow, no_exception
 from tests.manifests import manifest_of
 from tests.waiting import wait_until
 
+OF_RUNS = [page for page in PAGES if page != "docs"]
+
 ONE_CASE = Task(task_id="t", mode=Mode.STDIN, prompt="p", cases=(TestCase(0, "1", "a\n"),))
 
 
@@ -49,7 +51,7 @@ def stopped_run(path: Path, *, state: str = "stopped", why: str | None = None) -
     return path
 
 
-@pytest.mark.parametrize("page", mostly_slow(PAGES, "completion"))
+@pytest.mark.parametrize("page", mostly_slow(OF_RUNS, "completion"))
 def test_a_stopped_run_says_so_and_how_to_resume_it_on_every_page(page: str, show: Show, tmp_path: Path) -> None:
     run = stopped_run(tmp_path / "late")
     show(run)
@@ -76,7 +78,7 @@ ONE_OF_MANY = re.compile(
 )
 
 
-@pytest.mark.parametrize("page", mostly_slow(PAGES, "overview", "completion"))
+@pytest.mark.parametrize("page", mostly_slow(OF_RUNS, "overview", "completion"))
 def test_one_of_a_kind_is_said_in_the_singular(page: str, written: Written) -> None:
     wrong = sample_run.wrong(0, "a\n", "b\r\n", "line 1")
     written([row("t", "s", reward=0.0, code="x", cases=(wrong,))], ONE_CASE)
@@ -88,13 +90,13 @@ def test_one_of_a_kind_is_said_in_the_singular(page: str, written: Written) -> N
     assert not ONE_OF_MANY.findall(shown)
 
 
-@pytest.mark.parametrize("page", mostly_slow(PAGES, "overview", "compare"))
+@pytest.mark.parametrize("page", mostly_slow(OF_RUNS, "overview", "compare"))
 def test_nothing_open_says_what_to_type(page: str, show: Show) -> None:
     show()
     assert "rollscope view" in text(visit(page))
 
 
-@pytest.mark.parametrize("page", mostly_slow(PAGES, "overview"))
+@pytest.mark.parametrize("page", mostly_slow(OF_RUNS, "overview"))
 def test_an_address_with_a_filter_opens_a_run_without_rollouts(page: str, written: Written) -> None:
     """A copied address may be opened when its run has just started."""
     written([], ONE_CASE)
