@@ -126,9 +126,7 @@ def test_a_click_on_a_task_shows_its_rollouts_by_test_case(visit: Visit) -> None
     click_cell(page, row=0, column=-1)
     page.wait_for_url("**/rollouts?*task=math*")
     page.mouse.move(0, 0)
-    expect(
-        page.locator(".status", has_text=re.compile(r"test \d|no rollout passes"))
-    ).to_be_visible()  # the new grid
+    expect(page.locator(".status", has_text=re.compile(r"test \d|no rollout passes"))).to_be_visible()  # the new grid
     settled(page)
     page.locator(".scroller").focus()
     page.keyboard.press("ArrowLeft")
