@@ -16,6 +16,13 @@ from evaluator.model import JsonValue, Mode, RecordError, Task, brief
 
 _PART = re.compile(r"reward|score", re.IGNORECASE)
 _TYPICAL = 2
+_FENCED = re.compile(r"\s*```(?:python|py)?\s*\n(.*?)\n```\s*", re.DOTALL)
+
+
+def without_fence(text: str) -> str:
+    """A solution without the fence that some datasets put around it."""
+    fenced = _FENCED.fullmatch(text)
+    return fenced[1] if fenced else text
 
 
 def parts(fields: Fields, taken: Container[str] = ()) -> dict[str, float]:

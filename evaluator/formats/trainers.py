@@ -126,7 +126,6 @@ VERL = Format(
 
 
 _PROMPTS = "prompt|problem|problem_statement|question"
-_FENCED = re.compile(r"\s*```(?:python|py)?\s*\n(.*?)\n```\s*", re.DOTALL)
 
 
 _NOT_OF_TASK = {
@@ -143,8 +142,7 @@ def _read_open_r1(fields: Fields) -> Task:
     task = task_from(fields["verification_info"], about.task_id_of(fields))
     task.prompt, task.source = about.prompt_of(fields), field.text(fields, "source") or "open-r1"
     solution = field.text(fields, "gold_standard_solution")
-    fenced = _FENCED.fullmatch(solution)
-    task.reference = (fenced[1] if fenced else solution) or None
+    task.reference = trainer.without_fence(solution) or None
     asked = next((name for name in _PROMPTS.split("|") if fields.get(name)), "")
     task.metadata = field.kept(fields, {asked, *_NOT_OF_TASK})
     return task

@@ -118,15 +118,11 @@ OPEN_INSTRUCT = Format(
 )
 
 
-_FENCED = re.compile(r"\s*```(?:python|py)?\s*\n(.*?)\n```\s*", re.DOTALL)
-
-
 def _first_solution(fields: Fields) -> str | None:
     """Some have a list, some put a fence around each."""
     given = taken(fields, "solutions|solution")
     first = given[0] if isinstance(given, list) and given else given
-    fenced = _FENCED.fullmatch(first) if isinstance(first, str) else None
-    return fenced[1] if fenced else first if isinstance(first, str) and first else None
+    return trainer.without_fence(first) if isinstance(first, str) and first else None
 
 
 def _read_deepcoder(fields: Fields) -> Task:
