@@ -54,12 +54,12 @@ def last_page(page: Page) -> None:
     page.locator('[data-testid="stPaginationPage"]').last.click()
 
 
-def chosen(field: str, option: int) -> Click:
-    """Choose an option of a field of the filter."""
+def chosen(field: str) -> Click:
+    """Choose the first option of a field of the filter."""
 
     def choose(page: Page) -> None:
         page.get_by_role("combobox", name=field).click()
-        page.get_by_role("option").nth(option).click()
+        page.get_by_role("option").first.click()
 
     return choose
 
@@ -81,7 +81,7 @@ CLICKS: list[tuple[str, Click, str]] = [
     ("Completion: previous", key("k"), ".rs-code .ln"),
     ("Completion: up", key("u"), ".scroller"),
     ("Rollouts: cell", cell, ".scroller"),
-    ("Tasks", link("Tasks"), '[data-testid="stDataFrame"], .rows'),
+    ("Tasks", link("Tasks"), "text=/Answers to test/"),
     ("Rewards", link("Rewards"), ".js-plotly-plot"),
     ("Compare", link("Compare"), ".rs-title, .rs-section"),
     ("Audit", link("Audit"), ".rs-title, .rs-section"),
@@ -92,10 +92,10 @@ CLICKS: list[tuple[str, Click, str]] = [
     ("Rollouts: sorted by message", button("message"), "th button"),
     ("Rollouts: the last page, sorted", last_page, "th button"),
     ("Overview", link("Overview"), ".cards .card"),
-    ("Overview: one model", chosen("Model", 1), ".cards .card"),
-    ("Overview: one model, a text", typed("index"), ".cards .card"),
+    ("Overview: one kind of error", chosen("Error"), ".cards .card"),
+    ("Overview: one kind of error, a text", typed("e"), ".cards .card"),
     ("Overview: no text", typed(""), ".cards .card"),
-    ("Overview: all models", chosen("Model", 0), ".cards .card"),
+    ("Overview: no filter", button("Clear"), ".cards .card"),
 ]
 """Name of a click, how to do it, and what its page shows when it is drawn."""
 

@@ -203,16 +203,9 @@ def given(screen: Screen) -> None:
         return
     here = screen.view.place()
     counts = {"same": found.same, "higher": found.higher, "lower": found.lower}
-    links.cards(
-        [
-            Card(name, f"{count:,}", f"{count / found.given:.1%}", here.but(given=name) if count else None)
-            for name, count in counts.items()
-        ]
-    )
+    links.cards([_card(name, n, found.given, f"{n:,}", here.but(given=name)) for name, n in counts.items()])
     if found.without_own:
-        facts.note(
-            f"{counted(found.without_own, 'rollout')} with a given reward not graded here, so without one of ours."
-        )
+        facts.note(f"{counted(found.without_own, 'rollout')} with a given reward not graded here.")
     st.html(tables_view.confusion(audits.given_by_verdict(screen.run, screen.view.filter)))
 
 
@@ -226,25 +219,12 @@ def flags(screen: Screen) -> None:
         facts.note("None: no rollout in the filter has a flag that an honest program does not need.")
         return
     here = screen.view.place()
-    lines = [
-        Line(
-            each.name,
-            (),
-            f"{each.passed:,} passed ({_percent(each.passed, passed)}) of {each.rollouts:,} · "
-            f"{counted(each.tasks, 'task')}",
-            state.href(
-                "rollouts",
-                here.but(flag=each.name, verdicts=("passed",) if each.passed else here.filter.verdicts),
-            ),
-        )
-        for each in found
-    ]
-    links.letter_table(
-        lines,
-        key="audit_flags",
-        head=("flag", "rollouts with it"),
-        room=_FLAGS_ROOM,
-    )
+    lines = []
+    for each in found:
+        said = f"{each.passed:,} passed ({_percent(each.passed, passed)}) of {each.rollouts:,}"
+        target = here.but(flag=each.name, verdicts=("passed",) if each.passed else here.filter.verdicts)
+        lines.append(Line(each.name, (), f"{said} · {counted(each.tasks, 'task')}", state.href("rollouts", target)))
+    links.letter_table(lines, key="audit_flags", head=("flag", "rollouts with it"), room=_FLAGS_ROOM)
 
 
 def _percent(part: int, whole: int) -> str:

@@ -80,8 +80,7 @@ def _with_defaults(view: View, run: OpenRun, known: Sequence[Entry]) -> View:
         return view
     others = [name for name in _partners(side, known) if name != side.run.name]
     entries = {entry.name: entry for entry in known}
-    alike = _is_of if side.run.recorded else _has_dataset_of
-    b = next((name for name in others if alike(entries[name], side.run)), others[0] if others else "")
+    b = next((name for name in others if _is_of(entries[name], side.run)), others[0] if others else "")
     if not b:  # another model of the run
         models = comparison.models_with_tasks_of(side.run, side)
         b = next((named(side.run.name, model) for model in models if model != side.model and side.model), "")
@@ -89,17 +88,11 @@ def _with_defaults(view: View, run: OpenRun, known: Sequence[Entry]) -> View:
 
 
 def _is_of(entry: Entry, run: OpenRun) -> bool:
-    try:
-        return entry.graded and read_manifest(entry.path).rollouts == run.manifest.rollouts
-    except (RunError, OSError):
-        return False
-
-
-def _has_dataset_of(entry: Entry, run: OpenRun) -> bool:
-    try:
-        return entry.graded and read_manifest(entry.path).dataset_hash == run.manifest.dataset_hash
-    except (RunError, OSError):
-        return False
+    """Whether its rollouts are those of this file, or its dataset that of this run."""
+    with contextlib.suppress(RunError, OSError):
+        field = "rollouts" if run.recorded else "dataset_hash"
+        return entry.graded and getattr(read_manifest(entry.path), field) == getattr(run.manifest, field)
+    return False
 
 
 def _read(name: str, step: int | None, known: Sequence[Entry]) -> Side | None:
@@ -277,7 +270,7 @@ def changes(shown: Shown) -> list[TaskChange]:
 def halves(tasks: Sequence[TaskChange]) -> tuple[float, float]:
     """The widths of the list and of the code: the list counts letters where a task has many samples."""
     sides = (side for each in tasks for side in (each.a, each.b) if side is not None)
-    return (1.3, 1.45) if any(side.graded > links.LETTERS_SHOWN for side in sides) else (1, 1.75)
+    return (1.55, 1.3) if any(side.graded > links.LETTERS_SHOWN for side in sides) else (1, 1.75)
 
 
 def task_list(shown: Shown, tasks: list[TaskChange]) -> TaskChange | None:
@@ -300,6 +293,9 @@ def task_list(shown: Shown, tasks: list[TaskChange]) -> TaskChange | None:
         )
         for t, each in zip(ids, listed, strict=True)
     ]  # fmt: skip
+    every = [each.task_id for each in tasks]
+    together = ["".join(comparison.letters(side, view.filter, every).values()) for side in (shown.a, shown.b)]
+    lines[:0] = [Line("together", together, "", state.href("compare", view))] if len(every) > 1 else []
     links.letter_table(
         lines, key="compare_tasks", head=(shared or "task", "A", "B", "change"), room=_ROOM,
         recorded=[side.run.recorded for side in (shown.a, shown.b)],

@@ -82,10 +82,10 @@ def banner(text: str, *, command: str = "", warn: bool = False, code: bool = Fal
     st.html(f'<div class="{look}" role="status">{html(text)}{typed}</div>')
 
 
-def verbatim(text: str, *, height: int, wrap: bool = False) -> None:
+def verbatim(text: str, *, height: int) -> None:
     """A text with a button that copies it; without the button where some characters are invisible."""
     if escape.text(text) == text:
-        st.code(text or " ", language=None, height=height, wrap_lines=wrap)
+        st.code(text or " ", language=None, height=height, wrap_lines=True)
     else:
         st.html(f'<pre class="rs-text" tabindex="0" style="max-height:{height}px">{html(text)}</pre>')
 

@@ -64,10 +64,8 @@ def by_verdict(screen: Screen) -> Drawn | str:
     rewards = sorted({reward for reward, _, _ in values})
     targets = [_rollouts(screen.view.place(), reward, width) for reward in rewards]
     rows = [(reward, verdict, count) for reward, verdict, count in values]
-    return Drawn(
-        "rewards_verdict", "Reward by verdict", figure, "Rollouts by reward and verdict", targets,
-        _table(rows, ["reward", "verdict", "rollouts"]),
-    )  # fmt: skip
+    table = _table(rows, ["reward", "verdict", "rollouts"])
+    return Drawn("rewards_verdict", "Reward by verdict", figure, "Rollouts by reward and verdict", targets, table)
 
 
 def by_step(screen: Screen) -> Drawn | str:
@@ -77,14 +75,8 @@ def by_step(screen: Screen) -> Drawn | str:
         return "No rollout in the filter has a step and a reward, so there is no reward by step."
     figure = charts.by_step(found, rates=not screen.view.filter.by_outcome, height=HEIGHT)
     targets = [("rollouts", _of_model(screen, each.part).but(step_min=each.low, step_max=each.high)) for each in found]
-    return Drawn(
-        "rewards_step",
-        "Reward by step",
-        figure,
-        "Mean reward by step with its 95% band",
-        targets,
-        _means(found, "step"),
-    )
+    alt = "Mean reward by step with its 95% band"
+    return Drawn("rewards_step", "Reward by step", figure, alt, targets, _means(found, "step"))
 
 
 def endings(screen: Screen) -> Drawn | str:

@@ -5,7 +5,7 @@ export default function (component) {
   const table = parentElement.querySelector(".letters");
   const top = table.scrollTop, columns = data.head.length - 2;
   const middle = columns ? `repeat(${columns}, auto)` : "";
-  table.style.gridTemplateColumns = `minmax(5em, 1fr) ${middle} ${data.wide ? "minmax(5em, 1fr)" : "auto"}`;
+  table.style.gridTemplateColumns = `minmax(8.6em, 1fr) ${middle} ${data.wide ? "minmax(5em, 1fr)" : "max-content"}`;
   table.style.maxHeight = `max(300px, calc(100vh - ${data.room}px))`;
   const head = part("div", "row head", "");
   head.append(...data.head.map((name) => part("span", "name", name)));

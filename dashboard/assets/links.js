@@ -25,7 +25,8 @@ function part(tag, name, text) {
 const TAIL = 10;
 function named(element, text) {
   element.classList.add("cut");
-  element.replaceChildren(part("span", "", text.slice(0, -TAIL)), part("span", "", text.slice(-TAIL)));
+  const tail = text.length > TAIL + 3 ? TAIL : text.length;
+  element.replaceChildren(part("span", "", text.slice(0, -tail)), part("span", "", text.slice(-tail)));
   return element;
 }
 

@@ -83,7 +83,7 @@ def current(screen: Screen, rollout: RolloutRecord) -> CaseRecord | None:
 def head(screen: Screen, rollout: RolloutRecord, test: CaseRecord | None) -> None:
     """The rollout, its verdict and figures, and buttons to its neighbours in the filter."""
     task = records.task(screen.run, rollout.task_id)
-    left, right = st.columns([3, 2], vertical_alignment="center")
+    left, right = st.columns([1, 1], vertical_alignment="center")
     with left:
         name = task_names.name(screen.run, rollout.task_id)
         href = state.href("tasks", _its_task(screen, rollout))
@@ -217,7 +217,7 @@ def _outcome(title: str, verdict: Verdict, cases: list[str]) -> None:
     facts.section(title)
     facts.line([], chip=verdict.value)
     for case in cases[:_CASES_SHOWN]:
-        facts.verbatim(case, height=80, wrap=True)
+        facts.verbatim(case, height=80)
 
 
 def _walk(screen: Screen, rollout: RolloutRecord) -> None:

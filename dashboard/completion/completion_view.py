@@ -170,5 +170,5 @@ def _part(part: Part) -> str:
         return f"<details{shown}><summary>{about}</summary>{text}</details>"
     caption = f'<span class="rs-soft">{html(part.name)}</span>' if part.name else ""
     if part.kind == "call" and (lines > 1 or part.name in _OF_CODE):
-        return caption + code_view.code(part.text, prefix="C", height="60vh", wrap=True)
+        return caption + code_view.code(part.text, prefix="C", height="60vh")
     return caption + text

@@ -69,7 +69,7 @@ def result(screen: Screen, rollout: RolloutRecord, task: TaskRecord | None) -> N
     case_view.note_cut(case.input)
     if not case_view.is_code(task.mode):
         facts.section("expected")
-        facts.verbatim(case.expected[: case_view.SHOWN], height=120, wrap=True)
+        facts.verbatim(case.expected[: case_view.SHOWN], height=120)
     facts.note(what_to_do(screen.run))
 
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from dashboard import escape, theme, widgets
 from dashboard.queries.dataset import CaseCount
 from dashboard.queries.listing import CaseRow, GridRow
+from dashboard.state import Filter
 from evaluator.model import Verdict
 
 COLS = {"sample": "Samples", "model": "By model", "step": "By step"}
@@ -19,6 +20,7 @@ COLS = {"sample": "Samples", "model": "By model", "step": "By step"}
 _UNGRADED = {Verdict.UNKNOWN.letter, Verdict.SANDBOX_ERROR.letter}
 _DESCRIBED = 10_000
 """Of up to so many cells the line below says which rollout they are: each click sends all of it to the browser."""
+NO_FILTER = Filter()
 GAP = " "
 """The letter of a place where a task has fewer samples than another."""
 
@@ -39,12 +41,13 @@ class Arranged(NamedTuple):
     """Of each row the pass rates at its first and its last step, where the columns are steps."""
 
 
-def arranged(rows: Sequence[GridRow], cols: str) -> Arranged:
-    """The columns of one page of tasks. Each group is as wide as the task with the most samples in it."""
+def arranged(rows: Sequence[GridRow], cols: str, filter_: Filter = NO_FILTER) -> Arranged:
+    """The columns of one page of tasks: the models or steps that the filter names, else all. Each group is as wide as
+    the task with the most samples in it."""
     if cols not in ("model", "step"):
         return Arranged([], [list(range(len(row.ids))) for row in rows])
     grouped = [_grouped(row.models if cols == "model" else row.steps) for row in rows]
-    values = {value for groups in grouped for value in groups}
+    values = {value for groups in grouped for value in groups if _is_wanted(value, cols, filter_)}
     order = sorted(values, key=lambda value: (value in ("", None), value or 0 if cols == "step" else str(value)))
     widths = {value: max(len(groups.get(value, [])) for groups in grouped) for value in order}
     samples = [
@@ -53,6 +56,13 @@ def arranged(rows: Sequence[GridRow], cols: str) -> Arranged:
     heads = [Head(f"{_label(value, cols)}{_rate(rows, grouped, value)}", widths[value]) for value in order]
     changes = [_change(row, groups) for row, groups in zip(rows, grouped, strict=True)] if cols == "step" else ()
     return Arranged(heads, samples, changes)
+
+
+def _is_wanted(value: str | int | None, cols: str, filter_: Filter) -> bool:
+    if cols == "model":
+        return filter_.model in ("", value)
+    low, high = filter_.step_min, filter_.step_max
+    return low is high is None or (isinstance(value, int) and (low or 0) <= value <= (value if high is None else high))
 
 
 def _change(row: GridRow, groups: Mapping[str | int | None, list[int]]) -> tuple[float, float] | None:

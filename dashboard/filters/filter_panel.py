@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
@@ -89,6 +90,8 @@ _OURS = ("verified", "given", "recorded")
 """Fields that are about our own grades."""
 _ALIKE = "Of the samples of a task that answer all test cases alike, and fail in the same way, only the first."
 _FIRST = {VERIFIED: 0, UNVERIFIED: 1}
+_COUNT = re.compile(r" \([\d,]+\)$")
+"""What `_counted` adds to a name."""
 
 
 def show(run: OpenRun, view: View) -> None:
@@ -181,9 +184,16 @@ def _write_number(label: str, field: str, value: float | None, known: float | No
 
 def _show(kind: Kind, field: str, value: object, empty: object, *words: object, **look: Any) -> None:
     """A widget of a field of the filter, which is `empty` if nothing is chosen."""
+    options = words[1] if len(words) > 1 and isinstance(words[1], list) else []
+    named = {escape.text(name): name for name in options}
+
+    def meant(label: object) -> object:
+        """An option by its label: the browser sends the one that it drew last, perhaps with an earlier count."""
+        return named.get(_COUNT.sub("", label), label) if isinstance(label, str) and label not in options else label
 
     def choose(view: View, chosen: object) -> View:
-        chosen = tuple(chosen) if isinstance(chosen, list) else FIRST_ALIKE if chosen is True else chosen
+        chosen = tuple(map(meant, chosen)) if isinstance(chosen, list) else meant(chosen)
+        chosen = FIRST_ALIKE if chosen is True else chosen
         return view.but(page=1, **{field: empty if chosen in (None, "", (), False) else chosen})
 
     # The Tasks page has a `w_find` of its own.

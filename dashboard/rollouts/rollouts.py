@@ -86,7 +86,7 @@ def _task_grid(run: OpenRun, page: int, *, is_paged: bool) -> None:
     preview.follow()
     view = state.read().but(run=run.name)
     rows = listing.grid(run, view.filter, view.sort, page)
-    columns = cells.arranged(rows, view.cols if view.cols in cells.COLS else _default_columns(run))
+    columns = cells.arranged(rows, view.cols if view.cols in cells.COLS else _default_columns(run), view.filter)
     selected = _selected_sample(rows, columns.samples, view.at)
     known = {row.task_id: (row, places) for row, places in zip(rows, columns.samples, strict=True)}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Mapping
 
 import msgspec
 
@@ -72,7 +73,7 @@ def _checked(code: list[str]) -> str:
     return text
 
 
-def dataset(run: OpenRun, changed: Task) -> bytes:
-    """All tasks of the run as native rows, one of them changed."""
-    rows = (task_row(changed if task.task_id == changed.task_id else task) for task in tasks.every(run))
+def dataset(run: OpenRun, changed: Mapping[str, Task]) -> bytes:
+    """All tasks of the run as native rows, those in `changed` as they are there."""
+    rows = (task_row(changed.get(task.task_id, task)) for task in tasks.every(run))
     return b"".join(msgspec.json.encode(row) + b"\n" for row in rows)

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import msgspec
 import streamlit as st
 
-from dashboard import background, escape, facts, sandbox_state, state, theme
+from dashboard import background, escape, facts, sandbox_state, state, theme, widgets
 from dashboard.background import Job
 from dashboard.components import answer_list, lists
 from dashboard.components.lists import Column
@@ -34,7 +34,7 @@ from evaluator.runs.reading import Manifest
 
 SAMPLES_MOST = 64
 _RESULT = "new_case"
-_FIELD_HEIGHT = 96
+_REFERENCE = "the reference"
 _TABLE_HEIGHT = "calc(190px + max(0px, (100vh - 720px) * 0.3))"
 _COLUMNS = (
     Column("sample", "line", "32%"),
@@ -52,6 +52,8 @@ class Trial(NamedTuple):
     """The samples of a task, graded on one new test case."""
 
     task_id: str
+    like: int | None
+    """The test case that the form began with."""
     case: TestCase
     job: Job[Grade]
     samples: Sequence[Code]
@@ -66,6 +68,8 @@ def offer(screen: Screen, record: TaskRecord, like: TestCase | None) -> None:
     if task is None:
         facts.note("Not supported for this run: the version that wrote it did not keep its tasks.")
         return
+    last: Trial | None = st.session_state.get(_RESULT)
+    busy = last is not None and last.task_id == record.task_id and last.job.running
     left, right = st.columns([1, 1.25], gap="small")
     with left:
         case, fault = _form(task, like)
@@ -76,16 +80,16 @@ def offer(screen: Screen, record: TaskRecord, like: TestCase | None) -> None:
                 f"Run on {f'the {part}' if (part := found.part('sample')) else counted(found.total, 'sample')}",
                 key="run_new_case",
                 type="primary",
-                disabled=bool(refusal) or not found.rows or _running(record.task_id),
+                disabled=bool(refusal) or not found.rows or busy,
             )
             facts.note(refusal or fault or "The run stays as it is.")
         if case is not None and task.mode is not Mode.UNITTEST:  # whose test cases are methods
-            _downloads(screen, task, like, case)
+            _changes(screen, task, like, case)
     if clicked and case is not None and refusal is None:
-        _start(task, case, found.rows, screen.run.manifest)
+        _start(task, like, case, found.rows, screen.run.manifest)
     trial: Trial | None = st.session_state.get(_RESULT)
     with right:
-        if trial is not None and trial.task_id == record.task_id:
+        if trial is not None and (trial.task_id, trial.like) == (record.task_id, like.index if like else None):
             if case != trial.case:
                 facts.note("Of the test case as it was before the last change:")
             _result(trial, screen.view, record)
@@ -125,7 +129,8 @@ def _form(task: Task, like: TestCase | None) -> tuple[TestCase | None, str]:
     place = f"{task.task_id}_{like.index if like else ''}"
     start = like or TestCase(0, "", "")
     with st.container(key="new_case_form"):
-        given = st.text_area(named, start.input, key=f"new_input_{place}", height=_FIELD_HEIGHT)
+        height = min(260, max(96, 40 + 21 * start.input.count("\n")))
+        given = st.text_area(named, start.input, key=f"new_input_{place}", height=height)
         expected = ""
         if task.mode in (Mode.CALL, Mode.STDIN):
             label = "Expected, as JSON" if task.mode is Mode.CALL else "Expected on stdout"
@@ -136,22 +141,27 @@ def _form(task: Task, like: TestCase | None) -> tuple[TestCase | None, str]:
         return None, str(error)
 
 
-def _downloads(screen: Screen, task: Task, like: TestCase | None, case: TestCase) -> None:
-    """The dataset with this test case, instead of the one that the form began with and beside it."""
-    name = escape.file_name(f"{Path(screen.run.manifest.dataset).name.partition('.')[0] or 'tasks'}.corrected.jsonl")
-    facts.section("Download the dataset with it")
+def _changes(screen: Screen, task: Task, like: TestCase | None, case: TestCase) -> None:
+    """Buttons that put this test case into the task, and the dataset with all changes of this visit as a download."""
+    edited: dict[str, Task] = st.session_state.setdefault(f"edited_{screen.run.path}", {})
+    now = edited.get(task.task_id, task)
+    old = like and TestCase(0, like.input.strip("\n"), like.expected if task.mode is not Mode.ASSERT else "")
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        for add in (False, True) if like else (True,):
-            unchanged = like is not None and (case.input, case.expected) == (like.input.strip("\n"), like.expected)
-            unchanged |= like is not None and (task.mode is Mode.ASSERT and case.input == like.input.strip("\n"))
-            label = "as a new test" if add or like is None else f"instead of test {like.index}"
+        for add in (False, True) if like and case != old else (True,) if case != old else ():
             try:
-                made = partial(corrected.dataset, screen.run, corrected.corrected(task, like, case, add=add))
+                changed = corrected.corrected(now, like, case, add=add)
             except PlaceError as error:
                 facts.note(str(error))
-                return
-            st.download_button(label, made, name, "application/jsonl", on_click="ignore", disabled=unchanged,
-                               key=f"corrected_{add}", help="All tasks of the run, to grade with.")  # fmt: skip
+                break
+            label = "Add as a new test" if add or like is None else f"Change test {like.index}"
+            widgets.button(label, f"change_{add}", edited.__setitem__, task.task_id, changed, disabled=changed == now)
+        if edited:
+            name = Path(screen.run.manifest.dataset).name.partition(".")[0] or "tasks"
+            label = f"Download the dataset with {counted(len(edited), 'changed task')}"
+            st.download_button(label, partial(corrected.dataset, screen.run, edited), on_click="ignore",
+                               file_name=escape.file_name(f"{name}.corrected.jsonl"), key="corrected",
+                               mime="application/jsonl", help="All tasks of the run, to grade with.")  # fmt: skip
+            widgets.button("Undo all changes", "undo_changes", edited.clear)
 
 
 def _require_json(text: str, name: str) -> None:
@@ -161,17 +171,15 @@ def _require_json(text: str, name: str) -> None:
         raise CaseError(f"{name} is not JSON; a text needs double quotes.") from None
 
 
-def _start(task: Task, case: TestCase, samples: Sequence[Code], manifest: Manifest) -> None:
+def _start(task: Task, like: TestCase | None, case: TestCase, samples: Sequence[Code], manifest: Manifest) -> None:
     earlier: Trial | None = st.session_state.get(_RESULT)
     if earlier is not None:
         earlier.job.stop()
+    if task.reference:
+        samples = [Code(_REFERENCE, task.reference, "", None), *samples]
     work = partial(_grade, task_with(task, case), samples, manifest.options)
-    st.session_state[_RESULT] = Trial(task.task_id, case, Job("Samples run", len(samples), work), samples)
-
-
-def _running(task_id: str) -> bool:
-    trial: Trial | None = st.session_state.get(_RESULT)
-    return trial is not None and trial.task_id == task_id and trial.job.running
+    job = Job("Samples run", len(samples), work)
+    st.session_state[_RESULT] = Trial(task.task_id, like.index if like else None, case, job, samples)
 
 
 def _grade(
@@ -201,10 +209,14 @@ def _result(trial: Trial, view: View, record: TaskRecord) -> None:
         facts.banner(f"Nothing was run: {job.failure}", warn=True)
         return
     grades = {grade.sample_id: grade for grade in job.results}
+    reference = grades.pop(_REFERENCE, None)
+    if reference is not None and not reference.passed:
+        facts.banner(f"The task's reference fails this test: {_answer(reference)}", warn=True)
     counts = Counter(_answer(grade) for grade in grades.values())
     passed = sum(grade.passed for grade in grades.values())
     stopped = " (stopped)" if job.stopping else ""
-    said = " · ".join(f"{answer[:40]} × {count:,}" for answer, count in counts.most_common(4))
+    more = [counted(len(counts) - 4, "other answer")] if len(counts) > 4 else []
+    said = " · ".join([*(f"{answer[:40]} × {count:,}" for answer, count in counts.most_common(4)), *more])
     facts.section(f"{passed:,} of {len(grades):,} pass{stopped}: {said}")
     listed = [each for each in trial.samples if each.sample_id in grades]
 

@@ -132,9 +132,10 @@ def show(screen: Screen) -> TaskRecord:
         state.write(state.read().but(task=known[row], test=None))
 
     judged, names = judgement.words(run), task_names.names(run, known)
+    rows = [_row(line, names.get(line.task_id, line.task_id), judged.get(line.task_id, "")) for line in lines]
     lists.row_list(
-        _columns([names.get(task, task) for task in known]),
-        [_row(line, names.get(line.task_id, line.task_id), judged.get(line.task_id, "")) for line in lines],
+        _columns(rows),
+        rows,
         key="task_list",
         label="tasks",
         height=_height(sampled=dataset.random_sample(view.sort) is not None, paged=count > TASKS_PER_PAGE),
@@ -174,12 +175,12 @@ def _why_none(view: View) -> str:
     return f"{said}, and {view.filter.q!r} in its id." if view.filter.q else f"{said}."
 
 
-def _columns(names: list[str]) -> tuple[Column, ...]:
-    width = min(150.0, 14 + _CHARACTER * max(map(len, names), default=0))
+def _columns(rows: list[tuple[str, str, str, str]]) -> tuple[Column, ...]:
+    name, passed = (14 + _CHARACTER * max((len(row[place]) for row in rows), default=0) for place in (1, 2))
     return (
         Column("", "mark", "16px", "! marks a suspect"),
-        Column("task", "wrap", f"{width:.0f}px"),
-        Column("pass", "number", "56px", "rollouts that passed, of those graded"),
+        Column("task", "wrap", f"{min(150.0, name):.0f}px"),
+        Column("pass", "number", f"{max(56.0, passed):.0f}px", "rollouts that passed, of those graded"),
         Column("why", "wrap", "", "why its tests are suspect, and what people judged"),
     )
 

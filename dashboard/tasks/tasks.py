@@ -31,7 +31,7 @@ _PANES = {"": "This test", "alike": "Behaviours", "new": "Edit or add a test cas
 _COLUMNS = (
     Column("", "mark", "16px", "! marks a suspect"),
     Column("test", "number", "38px"),
-    Column("passed", "number", "64px", "rollouts that passed it, of all that ran it"),
+    Column("passed", "number", "84px", "rollouts that passed it, of all that ran it"),
     Column("answers", "mono", "50%", "what the rollouts answered, and how many did"),
     Column("input", "mono"),
     Column("judged", "line", "54px"),
@@ -207,7 +207,7 @@ def _case(record: TaskRecord, chosen: TestCase) -> None:
         return
     if record.mode == Mode.CALL:
         facts.section("Parsed")
-        st.html(code_view.code(parsed(record, chosen), prefix="P", height="90px", wrap=True))
+        st.html(code_view.code(parsed(record, chosen), prefix="P", height="90px"))
     size = facts.size(len(chosen.input.encode("utf-8", "replace")))
     left, right = st.columns([1, 1], gap="small")
     with left:
@@ -220,7 +220,7 @@ def _case(record: TaskRecord, chosen: TestCase) -> None:
 
 def _raw(text: str) -> None:
     lines = len(text) // 24 + text.count("\n") + 1
-    facts.verbatim(text[: case_view.SHOWN], height=min(130, 28 + 20 * lines), wrap=True)
+    facts.verbatim(text[: case_view.SHOWN], height=min(130, 28 + 20 * lines))
     case_view.note_cut(text)
 
 

@@ -47,10 +47,10 @@ def name_of_input(mode: str) -> str:
 def show_input(text: str, mode: str, *, height: int = 150) -> None:
     """The input: test code coloured, other inputs as text. Only the first `SHOWN` characters."""
     if is_code(mode):
-        st.html(code_view.code(text[:SHOWN].rstrip("\n"), prefix="I", height=f"{height}px", wrap=True))
+        st.html(code_view.code(text[:SHOWN].rstrip("\n"), prefix="I", height=f"{height}px"))
     else:
         room = 28 + 20 * (text.count("\n") + 1)
-        facts.verbatim(text[:SHOWN], height=min(height, room), wrap=True)
+        facts.verbatim(text[:SHOWN], height=min(height, room))
 
 
 def note_cut(text: str) -> bool:

@@ -43,13 +43,12 @@ def code(
     note: str = "",
     prefix: str = "L",
     height: str = "480px",
-    wrap: bool = False,
     found: Sequence[Span] = (),
 ) -> str:
     """The code as HTML. Lines count from 1; each has the anchor `prefix` + its number.
 
-    `failing` is filled and followed by `note`; the other lines of `frames` are outlined. Long lines wrap
-    with `wrap`, else the box scrolls. `found` is marked.
+    `failing` is filled and followed by `note`; the other lines of `frames` are outlined. Long lines wrap.
+    `found` is marked.
     """
     lines = coloured_lines(text, found)
     begin, end = _window(len(lines), line_of(text, found) or failing)
@@ -58,7 +57,7 @@ def code(
         rows.insert(0, _fold(begin - 1, "above"))
     if end < len(lines):
         rows.append(_fold(len(lines) - end, "below"))
-    return _box(rows, height, wrap=wrap)
+    return _box(rows, height)
 
 
 def raw(
@@ -148,7 +147,6 @@ def _window(total: int, centre: int | None) -> tuple[int, int]:
     return begin, begin + MAX_LINES - 1
 
 
-def _box(rows: list[str], height: str, *, wrap: bool = False) -> str:
-    look = "rs-code wrap" if wrap else "rs-code"
+def _box(rows: list[str], height: str) -> str:
     body = "".join(rows)
-    return f'<div class="{look}" tabindex="0" style="max-height:{height}"><div class="rows">{body}</div></div>'
+    return f'<div class="rs-code" tabindex="0" style="max-height:{height}"><div class="rows">{body}</div></div>'

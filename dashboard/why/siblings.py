@@ -177,7 +177,7 @@ def _nearest(screen: Screen, rollout: RolloutRecord, code: str) -> Passing | Non
         return Passing(chosen.sample_id, chosen.code, chosen.sample_id, about)
     task = records.task(screen.run, rollout.task_id)
     if task is not None and task.reference:
-        return Passing("the reference", task.reference, about="this is the task's reference solution")
+        return Passing("the reference", task.reference, about="compared with the task's reference solution")
     return None
 
 

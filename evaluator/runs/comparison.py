@@ -247,7 +247,8 @@ def headline(found: Comparison) -> str:
     if found.better is not None:
         sign, word = (1, "better") if found.better == "b" else (-1, "worse")
         return f"B is {word} by {_points(shown, sign)} over {tasks}{p}"
-    return f"No difference beyond chance: B - A is {_points(shown, 1)} over {tasks}{p}"
+    p = p or f", {found.counts[Change.FIXED]:,} better, {found.counts[Change.BROKEN]:,} worse"
+    return f"On average no difference beyond chance: B - A is {_points(shown, 1)} over {tasks}{p}"
 
 
 def _points(difference: Interval, sign: int) -> str:

@@ -236,12 +236,17 @@ def _where(report: CaseReport) -> str:
     return difference.message if difference is not None and difference.path else ""
 
 
+_RELATIONS = frozenset(("<", "<=", ">", ">=", "!=", "in", "not in", "is not"))
+"""With these the other side of an assert is not what was expected: `< 0.0001` is."""
+
+
 def show_sides(report: CaseReport, result: CaseResult) -> None:
     room = SHOWN_WHEN_RIGHT if result.verdict is Verdict.PASSED else SHOWN_WHEN_WRONG
     if report.actual is not None:
         result.actual = render(_value(report.actual), room)
     if report.expected is not None:
-        result.expected = render(_value(report.expected), room)
+        relation = f"{report.op} " if report.op in _RELATIONS else ""
+        result.expected = relation + render(_value(report.expected), room)
 
 
 def _value(text: str) -> object:

@@ -141,6 +141,7 @@ def read(data: bytes, word: str, lines: int, first: int, last: int) -> Trace:
             step_ended = by_number.get(record.at)
             _change(step_ended, record.changed)
             if step_ended is not None:
+                step_ended.items = [each for each in step_ended.items if not _is_of(each.name, record.changed)]
                 goes_on = record.said == "ended" and step_ended.said.startswith("yielded")
                 step_ended.said = f"{step_ended.said}, ended" if goes_on else record.said
     if len(trace.steps) > first + last:
@@ -153,6 +154,11 @@ def _records(data: bytes, word: bytes) -> Iterator[bytes]:
     for line in data.split(b"\n")[:-1]:
         if line.startswith(word):
             yield line[len(word) :]
+
+
+def _is_of(read: str, changed: dict[str, str]) -> bool:
+    """Whether a line changed a name in what it read: `items[n]` of a comprehension over `n` is of an earlier `n`."""
+    return any(name in changed for name in re.findall(r"\w+", read))
 
 
 def _change(step: Step | None, changed: dict[str, str]) -> None:

@@ -43,6 +43,22 @@ def test_time_outs_are_exported_as_csv_that_pandas_reads(visit: Visit, tmp_path:
 
 
 @pytest.mark.slow
+def test_a_choice_stays_when_another_one_changes_its_count(visit: Visit) -> None:
+    page = visit("")
+    pick(page, "Verdict", "failed (9)")
+    page.wait_for_url("**/*verdict=failed")
+    settled(page)
+    pick(page, "Error", "time_limit (1)")
+    page.wait_for_url("**/*err=time_limit*")
+    settled(page)
+    page.get_by_label("Text", exact=True).fill("time")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/*q=time*")
+    settled(page)
+    assert page.url.endswith("err=time_limit&q=time&verdict=failed")
+
+
+@pytest.mark.slow
 def test_the_report_downloads_and_is_about_the_filter(visit: Visit) -> None:
     page = visit("tasks?verdict=runtime_error")
     page.get_by_role("button", name="Export").click()

@@ -66,7 +66,7 @@ def test_a_completion_of_a_version_that_kept_no_reasons_says_so(tmp_path: Path, 
 def test_a_failed_statement_shows_its_source_as_code_and_both_sides() -> None:
     shown = completion("top#1", test="1")
     assert "Input of test 1: statement" in shown
-    assert 'class="rs-code wrap"' in shown
+    assert 'class="rs-code"' in shown
     plain = re.sub("<.*?>", "", shown)
     assert "assert candidate(numbers, 3) == [39, 38, 37], numbers" in plain
     assert "`candidate(numbers, 3) == [39, 38, 37]`, got `[37, 38, 39]`" in plain

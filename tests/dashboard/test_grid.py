@@ -44,6 +44,8 @@ def test_steps_are_in_the_order_of_training() -> None:
         Head("no step 0%", 1),
     ]
     assert columns.samples == [[None, None, 1, 3, 0, 2], [0, 1, None, None, None, None]]
+    some = grid.arranged(ROWS, "step", Filter(step_min=4, step_max=100))
+    assert [head.label for head in some.heads] == ["step 20 0%", "step 100 100%"]
     assert columns.changes == [(0.0, 1.0), None]  # what a task's pass rate was at its first step and at its last
 
 

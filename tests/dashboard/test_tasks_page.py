@@ -178,7 +178,7 @@ def test_the_corrected_dataset_has_all_tasks_and_the_changed_test_case(
     task = record and records.decoded(record.task, Task)
     assert task is not None
     changed = corrected.corrected(task, task.cases[1], TestCase(0, "1\n3", "4"), add=add)
-    (tmp_path / "tasks.jsonl").write_bytes(corrected.dataset(run, changed))
+    (tmp_path / "tasks.jsonl").write_bytes(corrected.dataset(run, {task.task_id: changed}))
     tasks = list(load_tasks(tmp_path / "tasks.jsonl"))
     assert [case.expected for case in tasks[0].cases] == outputs
     assert [each.task_id for each in tasks] == [name for (name,) in run.rows("SELECT task_id FROM tasks")]

@@ -92,7 +92,7 @@ def outcomes(fixed: int, broken: int, same: int) -> tuple[dict[str, str], dict[s
     [
         (9, 1, "b", "B is better by 40.0 points (95%: "),
         (1, 9, "a", "B is worse by 40.0 points (95%: "),
-        (6, 4, None, "No difference beyond chance: B - A is 10.0 points (95%: -"),
+        (6, 4, None, "On average no difference beyond chance: B - A is 10.0 points (95%: -"),
         (0, 0, None, "No difference: the same pass rate on both sides in 10 shared tasks"),
     ],
 )

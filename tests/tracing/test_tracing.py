@@ -74,6 +74,13 @@ def test_a_call_shows_arguments_items_and_what_it_returned() -> None:
     assert made.trace.end.value == "[12]"
 
 
+def test_what_a_comprehension_read_before_its_variable_changed_is_not_shown() -> None:
+    made = traced(call_task([1, 2]), "def f(a):\n    return sum(a[n + 1] for n in range(2))\n")
+    step = made.trace.steps[-1]
+    assert (changes(step)["n"], step.said) == ("1", "raised IndexError: list index out of range")
+    assert step.items == []
+
+
 def operands(made: Replay) -> list[dict[str, str]]:
     return [{item.name: item.value for item in step.items} for step in made.trace.steps]
 

@@ -51,7 +51,8 @@ class Site(NamedTuple):
     last: int
     source: str
     op: str
-    """The operator between its sides; for a call that compares the function's name; for a value "truth" or "not"."""
+    """The operator between its sides; for a call that compares the function's name; "distance" for `abs(a - b) < c`,
+    whose sides are `a` and `b`; for a value "truth" or "not"."""
     actual: int
     """The side that is the completion's: the first, unless only the second depends on the completion."""
     decides: bool
@@ -214,7 +215,7 @@ class Rewriter:
                 shown = op if negated is None else f"not {op}"
                 match left:
                     case ast.Call(func=ast.Name(id="abs"), args=[ast.BinOp(left=one, op=ast.Sub(), right=other)]):
-                        site = self._site(whole, shown, [one, other], alone=alone)
+                        site = self._site(whole, "distance", [one, other], alone=alone)
                         node.left = _called("@distance", [site, one, other], left)
                         return node
                 site = self._site(whole, shown, [left, right], alone=alone)

@@ -44,7 +44,7 @@ TOLD = [
     ("assert 0 <= candidate(5) <= 3", "0 <= candidate(5) <= 3", "truth", "false", None),
     ("assert candidate(1) == 1 and candidate(2) == 3", "candidate(2) == 3", "==", "2", "3"),
     ("r = candidate(7)\nassert r == 1 or r == 2", "r == 1 or r == 2", "==", "7", None),
-    ("assert abs(candidate(1.5) - 1.0) < 1e-6", "abs(candidate(1.5) - 1.0) < 1e-6", "<", "1.5", "1.0"),
+    ("assert abs(candidate(1.5) - 1.0) < 1e-6", "abs(candidate(1.5) - 1.0) < 1e-6", "distance", "1.5", "1.0"),
     ("assert math.isclose(1.0, candidate(1.5))", "math.isclose(1.0, candidate(1.5))", "isclose", "1.5", "1.0"),
     ("assert isinstance(candidate(1), str)", "isinstance(candidate(1), str)", "isinstance", "1", STR),
     ("assert candidate('ab').startswith('b')", "candidate('ab').startswith('b')", "truth", "false", None),
