@@ -268,9 +268,14 @@ def changes(shown: Shown) -> list[TaskChange]:
 
 
 def halves(tasks: Sequence[TaskChange]) -> tuple[float, float]:
-    """The widths of the list and of the code: the list counts letters where a task has many samples."""
+    """The widths of the list and of the code."""
+    return (1.55, 1.3) if _has_counts(tasks) else (1, 1.75)
+
+
+def _has_counts(tasks: Sequence[TaskChange]) -> bool:
+    """Whether the list counts letters: where a task has many samples."""
     sides = (side for each in tasks for side in (each.a, each.b) if side is not None)
-    return (1.55, 1.3) if any(side.graded > links.LETTERS_SHOWN for side in sides) else (1, 1.75)
+    return any(side.graded > links.LETTERS_SHOWN for side in sides)
 
 
 def task_list(shown: Shown, tasks: list[TaskChange]) -> TaskChange | None:
@@ -293,9 +298,9 @@ def task_list(shown: Shown, tasks: list[TaskChange]) -> TaskChange | None:
         )
         for t, each in zip(ids, listed, strict=True)
     ]  # fmt: skip
-    every = [each.task_id for each in tasks]
-    together = ["".join(comparison.letters(side, view.filter, every).values()) for side in (shown.a, shown.b)]
-    lines[:0] = [Line("together", together, "", state.href("compare", view))] if len(every) > 1 else []
+    if _has_counts(tasks):
+        found = (comparison.letters(side, view.filter, [each.task_id for each in tasks]) for side in (shown.a, shown.b))
+        lines.insert(0, Line("together", ["".join(each.values()) for each in found], "", state.href("compare", view)))
     links.letter_table(
         lines, key="compare_tasks", head=(shared or "task", "A", "B", "change"), room=_ROOM,
         recorded=[side.run.recorded for side in (shown.a, shown.b)],

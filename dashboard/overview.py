@@ -12,7 +12,7 @@ from dashboard.components import links
 from dashboard.components.links import Card
 from dashboard.controls import Screen
 from dashboard.facts import counted
-from dashboard.queries import aggregates, audits, listing, orders, records, task_names
+from dashboard.queries import aggregates, audits, comparison, listing, orders, records, task_names
 from dashboard.queries.aggregates import NO_MODEL, FlatGroup, ModelCount, Signal, Totals, VerdictCount, recorded_counts
 from dashboard.queries.query import Ranking
 from dashboard.state import DIFFER, FAILED, NO_SIGNAL, View
@@ -94,6 +94,10 @@ def head(screen: Screen) -> None:
     if screen.run.recorded and not recorded_counts(screen.run).graded:
         return
     with right, st.container(horizontal=True, horizontal_alignment="right"):
+        name, steps = screen.run.name, comparison.steps(screen.run, "")
+        if len(steps) > 1:
+            sides = View(run=name, a=name, b=name, a_step=steps[0], b_step=steps[-1])
+            state.link("compare", sides, f"Compare step {steps[0]:,} with {steps[-1]:,}")
         _first_failure(screen)
 
 

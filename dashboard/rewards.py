@@ -168,10 +168,7 @@ def wall_times(screen: Screen) -> Drawn | str:
     if not found:
         return "No rollout in the filter has a wall time."
     limits = screen.run.manifest.options.limits
-    lines = [
-        (limits.wall_s, f"limit {limits.wall_s:g} s a test"),
-        (limits.total_s, f"{limits.total_s:g} s in all"),
-    ]
+    lines = [(limits.wall_s, f"limit {limits.wall_s:g} s a test"), (limits.total_s, f"{limits.total_s:g} s in all")]
     figure = charts.wall_times(found, [line for line in lines if line[0] > 0], height=HEIGHT)
     targets = [("rollouts", _around(screen, tenth)) for tenth in sorted({each.tenth for each in found})]
     rows = [(*charts.edges(each.tenth), each.verdict, each.rollouts) for each in found]
@@ -225,10 +222,7 @@ def _by_rate(screen: Screen, first: int) -> View:
 
 
 def _means(found: Sequence[Means], noun: str) -> pd.DataFrame:
-    rows = [
-        (escape.text(each.part), each.low, each.high, each.rollouts, each.tasks, each.reward, each.rate)
-        for each in found
-    ]
+    rows = [(escape.text(m.part), m.low, m.high, m.rollouts, m.tasks, m.reward, m.rate) for m in found]
     return _table(rows, ["model", f"{noun} from", "to", "rollouts", "tasks", "mean reward", "pass rate"])
 
 
@@ -240,18 +234,7 @@ def _table(rows: Sequence[tuple[object, ...]], columns: list[str]) -> pd.DataFra
     return pd.DataFrame(rows[:_ROWS], columns=columns)
 
 
-_FIGURES = (
-    by_model,
-    by_step,
-    endings,
-    variances,
-    pass_at_k,
-    wall_times,
-    by_length,
-    pass_rates,
-    by_verdict,
-    parts,
-)
+_FIGURES = (by_model, by_step, endings, variances, pass_at_k, wall_times, by_length, pass_rates, by_verdict, parts)
 """In the order of the page."""
 _FIRST = 4
 """So many are drawn at first, above the fold: a browser takes long to draw a figure."""

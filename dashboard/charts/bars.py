@@ -209,7 +209,7 @@ def variances(found: Sequence[Spread], signal: Signal, *, height: int) -> go.Fig
             line={"color": soft(), "width": 1, "dash": "dot"},
         )  # fmt: skip
         figure.add_annotation(
-            x=0.5, y=0.25, text="p(1 - p)", showarrow=False, yshift=9, font={"color": soft(), "size": 11}
+            x=0.28, y=0.2, text="p(1 - p)", showarrow=False, xshift=-26, font={"color": soft(), "size": 11}
         )
     figure.add_scatter(
         x=[each.rate for each in found],

@@ -76,7 +76,7 @@ def dressed(figure: go.Figure, height: int, *, legend: bool = False) -> go.Figur
         font={"size": 12},
     )
     figure.update_xaxes(automargin=True, showgrid=False, title_standoff=6)
-    figure.update_yaxes(automargin=True, title_standoff=6)
+    figure.update_yaxes(automargin=True, title_standoff=12)
     return figure
 
 
