@@ -199,9 +199,11 @@ _COLLECT: Final = [
 ]  # fmt: skip
 _COMPARE: Final = [
     _argument("run_a", "RUN_A", "A run's directory.", _path),
-    _argument("run_b", "RUN_B", "Another run's. [default: RUN_A, for two of its models]", _path, nargs="?"),
+    _argument("run_b", "RUN_B", "Another run's. [default: RUN_A, for two of its models or steps]", _path, nargs="?"),
     _option("--model-a", "Only this model's rollouts of RUN_A.", metavar="NAME"),
     _option("--model-b", "Only this model's rollouts of RUN_B.", metavar="NAME"),
+    _option("--step-a", "Only this training step of RUN_A.", int, metavar="N"),
+    _option("--step-b", "Only this training step of RUN_B.", int, metavar="N"),
     _JSON,
 ]
 _AUDIT: Final = [

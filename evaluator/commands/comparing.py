@@ -1,4 +1,4 @@
-"""`rollscope compare`: two runs, or two models of one run, task by task."""
+"""`rollscope compare`: two runs, or two models or training steps of one run, task by task."""
 
 from __future__ import annotations
 
@@ -30,18 +30,27 @@ _WIDEST: Final = 160
 _LISTED: Final = (Change.FIXED, Change.BROKEN, Change.ONLY_A, Change.ONLY_B, Change.OTHER_TESTS, Change.NOT_GRADED)
 
 
-def compare_runs(run_a: Path, run_b: Path | None, model_a: str | None, model_b: str | None, *, as_json: bool) -> int:
+def compare_runs(
+    run_a: Path,
+    run_b: Path | None,
+    model_a: str | None,
+    model_b: str | None,
+    step_a: int | None,
+    step_b: int | None,
+    *,
+    as_json: bool,
+) -> int:
     """Print what B fixed and broke; exit status 1 if B is worse beyond chance, 2 if the two can't be compared."""
-    if run_b is None and (model_a is None or model_b is None):
-        raise CommandError("give a second run, or --model-a and --model-b to compare two models of one run")
+    if run_b is None and None in (model_a, model_b) and None in (step_a, step_b):
+        raise CommandError("give a second run; or, for one run, --model-a and --model-b, or --step-a and --step-b")
     a, b = Run.open(run_a), Run.open(run_b or run_a)
-    found = compare(_side(a, model_a, "--model-a"), _side(b, model_b, "--model-b"))
+    found = compare(_side(a, model_a, step_a, "a"), _side(b, model_b, step_b, "b"))
     deciding, minor = settings_that_decide(a.manifest, b.manifest), minor_settings(a.manifest, b.manifest)
     against = obstacles(found, deciding)
     said = None if against else headline(found)
     sides = {
-        "a": {"run": str(a.path), "model": model_a, "mean": found.a_mean, "left_out": found.a_left_out},
-        "b": {"run": str(b.path), "model": model_b, "mean": found.b_mean, "left_out": found.b_left_out},
+        "a": {"run": str(a.path), "model": model_a, "step": step_a, "mean": found.a_mean, "left_out": found.a_left_out},
+        "b": {"run": str(b.path), "model": model_b, "step": step_b, "mean": found.b_mean, "left_out": found.b_left_out},
     }
     if as_json:
         about = {
@@ -56,14 +65,19 @@ def compare_runs(run_a: Path, run_b: Path | None, model_a: str | None, model_b: 
     return Exit.FINDING if found.better == "a" else Exit.DONE
 
 
-def _side(run: Run, model: str | None, option: str) -> Side:
+def _side(run: Run, model: str | None, step: int | None, name: str) -> Side:
     with run.connect() as connection:
         if model is not None:
             names = [name for (name,) in connection.execute(f"SELECT DISTINCT {MODEL} FROM rollouts").fetchall()]  # noqa: S608
             if model not in names:
                 known = ", ".join(sorted(names)[:8]) or "none"
-                raise CommandError(f"{option}: {run.path} has no rollouts of {model!r}; its models: {known}")
-        return side(connection, task_hashes(connection), model or "")
+                raise CommandError(f"--model-{name}: {run.path} has no rollouts of {model!r}; its models: {known}")
+        found = side(connection, task_hashes(connection), model or "", step=step)
+        if step is not None and not found.outcomes:
+            low, high = connection.execute("SELECT min(step), max(step) FROM rollouts").fetchall()[0]
+            known = "none of its rollouts has a step" if low is None else f"its steps: {low:,} to {high:,}"
+            raise CommandError(f"--step-{name}: {run.path} has no rollouts at step {step:,}; {known}")
+        return found
 
 
 def _figures(found: Comparison) -> dict[str, object]:
@@ -96,12 +110,12 @@ def _print(
         print(f"  {one_line(line, _WIDEST)}")
     print()
     rows = [
-        (name.upper(), side["run"], side["model"] or "all", "none" if math.isnan(side["mean"]) else
+        (name.upper(), side["run"], side["model"] or "all", _step(side["step"]), "none" if math.isnan(side["mean"]) else
          f"{side['mean']:.1%}", f"{side['left_out']:,}")
         for name, side in sides.items()
     ]  # fmt: skip
     figures = ("mean pass rate", "not graded")
-    print_table(("", "run", "model", *figures), rows, numbers=figures)
+    print_table(("", "run", "model", "step", *figures), rows, numbers=figures)
     print()
     counts = [
         (change.words, f"{count:,}")
@@ -117,6 +131,10 @@ def _print(
         print_more(len(listed), _PRINTED)
     for setting in minor:
         print(f"also differs: {setting.name}: {one_line(setting.a, _WIDEST)} in A, {one_line(setting.b, _WIDEST)} in B")
+
+
+def _step(step: int | None) -> str:
+    return "all" if step is None else f"{step:,}"
 
 
 def _of(outcome: Outcome | None) -> str:

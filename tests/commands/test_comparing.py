@@ -71,8 +71,12 @@ def test_json_has_every_task_and_the_figures(runs: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["models"], "give a second run, or --model-a and --model-b to compare two models of one run"),
+        (["models"], "give a second run; or, for one run, --model-a and --model-b, or --step-a and --step-b"),
         (["models", "--model-a", "x", "--model-b", "z"], "--model-b: models has no rollouts of 'z'; its models: x, y"),
+        (
+            ["models", "--step-a", "1", "--step-b", "9"],
+            "--step-a: models has no rollouts at step 1; none of its rollouts has a step",
+        ),
     ],
 )
 def test_what_is_missing_is_one_line(runs: Path, arguments: list[str], told: str) -> None:
