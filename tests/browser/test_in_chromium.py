@@ -155,7 +155,7 @@ def test_the_grid_marks_what_is_not_verified_in_a_corner_and_the_legend_filters_
 @pytest.mark.slow
 def test_a_long_statement_is_folded_and_keeps_its_indentation(visit: Visit) -> None:
     page = visit("completion?run=checks&task=checks/top&sample=top%231&test=3")
-    box = page.locator(".rs-code.wrap")
+    box = page.locator(".rs-code", has=page.locator("#I1"))
     expect(box.locator(".ln")).to_have_count(5)
     assert box.evaluate("e => e.scrollWidth - e.clientWidth") <= 0
     assert box.evaluate("e => getComputedStyle(e).fontFamily").startswith("ui-monospace")
