@@ -50,6 +50,11 @@ def _from(least: float, kind: type[float] = int, most: float | None = None) -> C
     return number
 
 
+def _seconds(text: str) -> float:
+    """Such as `10` or `10s`."""
+    return _from(0.5, float)(text.removesuffix("s"))
+
+
 def _path(text: str) -> Path:
     if "\0" in text:  # it would be found out somewhere else each time
         raise argparse.ArgumentTypeError(f"{text!r} is not a path")
@@ -214,6 +219,18 @@ _AUDIT: Final = [
     _FIRST,
     _JSON,
 ]
+_STRENGTHEN: Final = [
+    _argument("dataset", "DATASET", "File of tasks, folder, pattern, - or s3://..."),
+    _option("--rollouts", "Rollouts of these tasks, or a run: those that pass and disagree.", metavar="FILE|RUN"),
+    _option("--out", "The dataset with the added test cases, FILE.jsonl.", _path, required=True),
+    _option("--budget", "Seconds per task. [default: 10]", _seconds, 10.0, metavar="S"),
+    _option("--seed", "Another one makes other inputs. [default: 0]", _from(0), 0, metavar="N"),
+    _FILE_FORMAT,
+    _FILE_MAP,
+    _PYTHON,
+    _PROCESSES,
+    _JSON,
+]
 _CONVERT: Final = [
     _argument("source", "IN", "A dataset, rollouts as for `grade`, or a run."),
     _argument("out", "OUT", "FILE.jsonl, or .parquet", _path),
@@ -306,6 +323,12 @@ COMMANDS: Final = {
     "audit": Command(
         "auditing:audit",
         "List the rollouts whose reward depends on the checker, or extractor; exit status 1 if there are any.", _AUDIT,
+    ),
+    "strengthen": Command(
+        "strengthening:strengthen_dataset",
+        "Find tasks whose tests pay wrong programs, and write the dataset with test cases that don't; exit status 1 if "
+        "there are any.",
+        _STRENGTHEN,
     ),
     "doctor": Command(
         "doctor:diagnose", "Prove every layer of the sandbox on this machine; exit status 1 if one does not hold.",

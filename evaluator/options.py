@@ -39,6 +39,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Path of the interpreter that completions run on, with its packages; None: this process's own, with numpy."""
     way: Way | None = None
     """None: namespaces if they are available, else Landlock."""
+    hash_seed: int = 0
+    """Of Python's hashes of texts; with another one a program that depends on the order of a set answers otherwise."""
 
 
 class CacheSettings(msgspec.Struct, frozen=True, kw_only=True):

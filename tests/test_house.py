@@ -32,7 +32,7 @@ RECORDS = BASE | {
 GRADING = {"sandbox", "cases", "excerpts", "suites", "checkers", "flags", "extraction"}
 LIBRARY = RECORDS | GRADING | {
     "graders", "workers", "api", "file_grading", "auditing", "references", "report", "formats",
-    "runs",
+    "runs", "strengthening",
 }  # fmt: skip
 MAY_IMPORT = {
     **dict.fromkeys(RECORDS, BASE),
@@ -51,6 +51,7 @@ MAY_IMPORT = {
     "workers": RECORDS | {"graders", "sandbox", "runs"},
     "api": RECORDS | {"graders", "sandbox", "workers"},
     "tracing": RECORDS | GRADING | {"graders", "workers"},
+    "strengthening": RECORDS | GRADING | {"graders"},
     "file_grading": LIBRARY,
     "auditing": LIBRARY,
     "references": LIBRARY,

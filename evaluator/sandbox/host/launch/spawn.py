@@ -45,7 +45,6 @@ _ENVIRONMENT = {
     "LANG": "C.UTF-8",
     "TZ": "UTC",
     "USER": "sandbox",
-    "PYTHONHASHSEED": "0",
     "OPENBLAS_NUM_THREADS": "1",
     "OMP_NUM_THREADS": "1",
     "MKL_NUM_THREADS": "1",
@@ -102,7 +101,8 @@ def start(settings: Settings, way: Way, warm: Warm, rehearsals: Sequence[bytes])
     one is not a usable Python.
     """
     interpreter = interpreter_for(target_user(), settings.python)
-    launch = _in_namespaces(interpreter, warm) if way is Way.NAMESPACES else _in_own_folder(interpreter)
+    seed = settings.hash_seed
+    launch = _in_namespaces(interpreter, warm, seed) if way is Way.NAMESPACES else _in_own_folder(interpreter, seed)
     ours, theirs = socket.socketpair()
     try:
         with theirs:
@@ -150,7 +150,7 @@ def _spawn(launch: _Launch, descriptor: int, errors: IO[bytes]) -> subprocess.Po
     )
 
 
-def _in_namespaces(interpreter: Interpreter, warm: Warm) -> _Launch:
+def _in_namespaces(interpreter: Interpreter, warm: Warm, hash_seed: int) -> _Launch:
     home = bubblewrap.HOME
     # The mounts decide what can be read; one rule for all of them costs less than one for each.
     devices = [("/dev", _READ_WRITE)] if memory_cgroup.available() else _devices()
@@ -165,7 +165,7 @@ def _in_namespaces(interpreter: Interpreter, warm: Warm) -> _Launch:
         "rules": rules,
         "filters": (_shared_filters() if warm.shared else _filters(loopback=warm.system)) | seccomp.bpf_on_top(),
     }
-    environment = _environment(home, interpreter.library_folder)
+    environment = _environment(home, interpreter.library_folder, hash_seed)
     command = bubblewrap.command(interpreter, environment, system=warm.system)
     return _Launch(command, None, target_user(), None, settings)
 
@@ -188,7 +188,7 @@ def _shared_filters() -> dict[str, bytes]:
     }
 
 
-def _in_own_folder(interpreter: Interpreter) -> _Launch:
+def _in_own_folder(interpreter: Interpreter, hash_seed: int) -> _Launch:
     user, reports_threads = own_folder.next_user(), not own_folder.has_users()
     outside = outside_of(interpreter)
     folder = own_folder.make(user, map(Path, outside.links))
@@ -210,13 +210,13 @@ def _in_own_folder(interpreter: Interpreter) -> _Launch:
             **seccomp.bpf_on_top(),
         },
     }
-    environment = _environment(home, outside.library_folder)
+    environment = _environment(home, outside.library_folder, hash_seed)
     return _Launch([outside.executable], environment, user, folder, settings)
 
 
-def _environment(home: str, library_folder: str) -> dict[str, str]:
+def _environment(home: str, library_folder: str, hash_seed: int) -> dict[str, str]:
     libraries = {"LD_LIBRARY_PATH": library_folder} if library_folder else {}
-    return {"HOME": home, "TMPDIR": home, **_ENVIRONMENT, **libraries}
+    return {"HOME": home, "TMPDIR": home, "PYTHONHASHSEED": str(hash_seed), **_ENVIRONMENT, **libraries}
 
 
 def _devices() -> list[tuple[str, int]]:

@@ -1,0 +1,75 @@
+"""What a task's prompt says about its inputs: ranges such as `1 <= n <= 10^5`, and words such as `positive`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
+
+from evaluator.strengthening.profile import Arguments, walk
+
+_MOST: Final = 20_000
+_NUMBER: Final = r"(-?\d[\d,]*)(?:\s*(?:\^|\*\*)\s*(\d{1,3}))?"
+_RANGE: Final = re.compile(
+    rf"{_NUMBER}\s*(?:<=|<|≤|\\le|\\leq)\s*([A-Za-z_][\w\[\].]*)\s*(?:<=|<|≤|\\le|\\leq)\s*{_NUMBER}"
+)
+_WORDS: Final[dict[str, tuple[str, ...]]] = {
+    r"non-?\s?negative": ("negative", "negative item"),
+    r"\bpositive\b": ("negative", "negative item", "zero", "zero item"),
+    r"\bnatural numbers?\b": ("negative", "negative item"),
+    r"\b(?:n|k|i)\s?-?\s?th\b|\bfirst n\b|\b1 to n\b|\bn (?:numbers|terms|elements|digits)\b": ("negative",),
+    r"\bnumber of (?:digits|terms|sides|elements|rows|people)\b|\bn-digit\b|\bage\b|\bradius\b|\blength\b": (
+        "negative",
+    ),
+    r"\bsorted\b|\bin (?:ascending|increasing|descending) order\b": ("unsorted", "undescending"),
+    r"\bnon-?\s?empty\b|\bnot empty\b|\bat least one\b": ("empty", "empty text"),
+    r"\bdistinct\b|\bunique\b|\bno duplicates\b|\bwithout duplicates\b": ("duplicates",),
+    r"\blower-?\s?case\b": ("upper characters",),
+    r"\bupper-?\s?case\b": ("lower characters",),
+}
+
+
+class Bounds(NamedTuple):
+    """What a prompt says."""
+
+    refused: frozenset[str]
+    """Departures that it forbids (see `profile`)."""
+    ranges: tuple[tuple[str, int, int], ...]
+    """A name, and its least and greatest value."""
+
+    def hold(self, arguments: Arguments, names: tuple[str, ...]) -> bool:
+        """Whether arguments with these names are in their ranges; a list by its items."""
+        for name, low, high in self.ranges:
+            bare = re.split(r"[\[.]", name)[0]
+            if bare in names:
+                place = names.index(bare)
+                if place < len(arguments) and not all(
+                    low <= value <= high for value in _numbers_in(arguments[place], whole=bare == name)
+                ):
+                    return False
+        return True
+
+
+def bounds_in(prompt: str) -> Bounds:
+    """Read from a prompt; nothing where it says nothing."""
+    text = prompt[:_MOST]
+    refused = {word for pattern, words in _WORDS.items() if re.search(pattern, text, re.IGNORECASE) for word in words}
+    ranges = [(name, _value(*low), _value(*high)) for *low, name, high in _ranges(text)]
+    return Bounds(frozenset(refused), tuple(ranges))
+
+
+def _ranges(text: str) -> Iterator[tuple[str, str, str, tuple[str, str]]]:
+    for low, power, name, high, other in _RANGE.findall(text):
+        yield low, power, name, (high, other)
+
+
+def _value(number: str, power: str) -> int:
+    base = int(number.replace(",", "")[:30])
+    return base ** int(power) if power else base
+
+
+def _numbers_in(value: Any, *, whole: bool) -> Iterator[float]:
+    if type(value) in (int, float):
+        yield value
+    elif not whole:
+        yield from (each for _, each in walk((value,)) if type(each) in (int, float))
