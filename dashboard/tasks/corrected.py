@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Mapping
 
 import msgspec
+import streamlit as st
 
 from dashboard.queries import dataset as tasks
 from dashboard.workspace import OpenRun
@@ -71,6 +72,12 @@ def _checked(code: list[str]) -> str:
     if tree_of(text) is None:
         raise PlaceError("With the change, the test code does not parse: change it in the dataset itself.")
     return text
+
+
+def changes(run: OpenRun) -> dict[str, Task]:
+    """The tasks that this visitor has changed, by id; may be written to."""
+    found: dict[str, Task] = st.session_state.setdefault(f"edited_{run.path}", {})
+    return found
 
 
 def dataset(run: OpenRun, changed: Mapping[str, Task]) -> bytes:

@@ -143,7 +143,7 @@ def _form(task: Task, like: TestCase | None) -> tuple[TestCase | None, str]:
 
 def _changes(screen: Screen, task: Task, like: TestCase | None, case: TestCase) -> None:
     """Buttons that put this test case into the task, and the dataset with all changes of this visit as a download."""
-    edited: dict[str, Task] = st.session_state.setdefault(f"edited_{screen.run.path}", {})
+    edited = corrected.changes(screen.run)
     now = edited.get(task.task_id, task)
     old = like and TestCase(0, like.input.strip("\n"), like.expected if task.mode is not Mode.ASSERT else "")
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):

@@ -16,7 +16,7 @@ from dashboard.queries import answers, behaviours, dataset, records, task_names
 from dashboard.queries.answers import Short
 from dashboard.queries.dataset import CaseCount, Suspect
 from dashboard.queries.records import TaskRecord
-from dashboard.tasks import judgement, new_case
+from dashboard.tasks import judgement, new_case, weak_tests
 from dashboard.text import case_view, code_view, diff_view
 from dashboard.workspace import OpenRun
 from evaluator.model import Mode, Task, TestCase, Verdict
@@ -27,7 +27,13 @@ _ANSWER = 18
 _TEXT_HEIGHT = "calc(88px + max(0px, (100vh - 720px) * 0.35))"
 _CASES_HEIGHT = "calc(132px + max(0px, (100vh - 720px) * 0.35))"
 _BELOW_HEIGHT = "calc(176px + max(0px, (100vh - 720px) * 0.3))"
-_PANES = {"": "This test", "alike": "Behaviours", "new": "Edit or add a test case", "code": "Run code"}
+_PANES = {
+    "": "This test",
+    "alike": "Behaviours",
+    "weak": "Weak tests",
+    "new": "Edit or add a test case",
+    "code": "Run code",
+}
 _COLUMNS = (
     Column("", "mark", "16px", "! marks a suspect"),
     Column("test", "number", "38px"),
@@ -139,6 +145,8 @@ def below(screen: Screen, record: TaskRecord, cases: list[TestCase], index: int 
     pane = widgets.choice("Pane", _PANES, screen.view, key="w_pane", field="tab")
     if pane == "alike":
         _behaviours(screen, record)
+    elif pane == "weak":
+        weak_tests.offer(screen, record)
     elif pane == "new":
         new_case.offer(screen, record, chosen)
     elif pane == "code":
