@@ -36,14 +36,11 @@ _SHOWN: Final = 60
 _SAMPLES: Final = 24
 """Samples of an answer that are listed."""
 _COLUMNS: Final = (
-    Column("input", "mono", "50%"),
-    Column("expected", "mono"),
-    Column("shows", "line", "40%", "what passes all tests of the task, and is wrong on this input"),
+    Column("input", "mono"),
+    Column("expected", "mono", "28%"),
+    Column("shows", "line", "36%", "what passes all tests of the task, and is wrong on this input"),
 )
-_BY: Final = {
-    "mutant": "an edit of the reference passes",
-    "boundary": "no wrong program yet",
-}
+_BY: Final = {"mutant": "edited reference passes", "boundary": "no program yet"}
 
 
 class Found(NamedTuple):
@@ -59,7 +56,7 @@ def offer(screen: Screen, record: TaskRecord) -> None:
     if task is None:
         facts.note("Not supported for this run: the version that wrote it did not keep its tasks.")
         return
-    key = _key(screen.run, record.task_id)
+    key = key_of(screen.run, record.task_id)
     job: Job[Found] | None = background.find(*key)
     if job is not None and job.running:
         background.watch(job)
@@ -120,52 +117,48 @@ def _said(report: TaskReport | None) -> str:
     wrong = sum(report.wrong.values())
     said = [f"{wrong:,} of {counted(report.passing, 'passing sample')} wrong"] if report.passing else []
     edits = f"{report.killed_before:,} of {counted(report.mutants, 'edit')} of the reference fail"
-    said.append(f"{edits}, {report.killed_after:,} with the added tests")
+    said.append(f"{edits}, {report.killed_after:,} with the added tests" if report.added else edits)
     return "; ".join(said)
 
 
 def _inputs(screen: Screen, record: TaskRecord, report: TaskReport) -> None:
-    """The inputs to add, and of the selected one who answers what."""
-    findings = {each.input: each for each in report.findings}
-    added = sorted(report.added, key=lambda each: -_wrong(findings.get(each.input)))
-    at = int(screen.view.at) if screen.view.at.isdigit() and int(screen.view.at) < len(added) else 0
+    """The inputs that show wrong programs, and of the selected one who answers what."""
+    shown: list[Finding | Added] = [*report.findings, *(each for each in report.added if each.added_by != "rollout")]
+    at = int(screen.view.at) if screen.view.at.isdigit() and int(screen.view.at) < len(shown) else 0
 
     def picked(row: int) -> None:
         state.write(state.read().but(at=str(row)))
 
     left, right = st.columns([1.3, 1], gap="small")
     with left:
-        rows = [(each.input[:_SHOWN], each.expected[:_SHOWN], _shows(each, findings.get(each.input))) for each in added]
+        rows = [(each.input[:_SHOWN], each.expected[:_SHOWN], _shows(each)) for each in shown]
         lists.row_list(_COLUMNS, rows, key="weak_inputs", label="inputs", height=_HEIGHT, shown=record.task_id,
                        on_pick=picked, selected=at)  # fmt: skip
     with right:
-        one = added[at]
         here = screen.view.place().but(task=record.task_id, up=screen.view.below("tasks"))
-        passing = answers.passing(screen.run, record.task_id, "")
-        answer_list.show(_answers(one, findings.get(one.input), passing), here, height=_HEIGHT)
+        found = _answers(shown[at], answers.passing(screen.run, record.task_id, ""))
+        answer_list.show(found, here, height=_HEIGHT)
 
 
-def _wrong(finding: Finding | None) -> int:
-    return sum(len(group.samples) for group in finding.wrong) if finding else 0
+def _shows(each: Finding | Added) -> str:
+    if isinstance(each, Added):
+        return _BY.get(each.added_by, each.added_by)
+    return f"{counted(sum(len(group.samples) for group in each.wrong), 'sample')} wrong"
 
 
-def _shows(added: Added, finding: Finding | None) -> str:
-    return f"{counted(_wrong(finding), 'wrong sample')} pass" if finding else _BY.get(added.added_by, added.added_by)
-
-
-def _answers(added: Added, finding: Finding | None, passing: Sequence[answers.Code]) -> list[Answer]:
-    """The expected answer and the wrong ones, each with the samples of the run that gave it."""
-    groups = {group.answer: group.samples for group in (finding.wrong if finding else ())}
+def _answers(each: Finding | Added, passing: Sequence[answers.Code]) -> list[Answer]:
+    """The wrong answers and the expected one, each with the samples of the run that gave it."""
+    groups = {group.answer: group.samples for group in each.wrong} if isinstance(each, Finding) else {}
     wrong = {sample for samples in groups.values() for sample in samples}
-    models = {each.sample_id: each.model for each in passing}
+    models = {code.sample_id: code.model for code in passing}
     right = [sample for sample in models if sample not in wrong]
-    found = [(Verdict.WRONG_ANSWER, *group) for group in groups.items()]
-    found.append((Verdict.PASSED, added.expected, right))
+    found = [*((Verdict.WRONG_ANSWER, *group) for group in groups.items()), (Verdict.PASSED, each.expected, right)]
     return [
-        Answer(verdict, text, None, len(samples), samples[:_SAMPLES], [models.get(each) for each in samples[:_SAMPLES]])
+        Answer(verdict, text, None, len(samples), samples[:_SAMPLES], [models.get(name) for name in samples[:_SAMPLES]])
         for verdict, text, samples in found
     ]
 
 
-def _key(run: OpenRun, task_id: str) -> tuple[Hashable, ...]:
+def key_of(run: OpenRun, task_id: str) -> tuple[Hashable, ...]:
+    """Of the job, in `background`."""
     return "weak", str(run.path), run.stamp, task_id
