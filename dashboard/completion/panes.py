@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from dashboard import escape, facts, meanings, state, theme, widgets
-from dashboard.completion import completion, completion_view, not_graded, repro, rerun, transcript
+from dashboard.completion import completion, completion_view, not_graded, repro, rerun, smallest, transcript
 from dashboard.components import scroll
 from dashboard.controls import Screen
 from dashboard.queries import records, search
@@ -243,6 +243,7 @@ def _result(screen: Screen, rollout: RolloutRecord, test: CaseRecord | None) -> 
         said = not no_test_decides(rollout) and test.verdict != Verdict.PASSED
         case_view.expected_and_actual(case_view.sides_of(test, mode, rollout.checker), introduced=said)
         if task is not None:
+            smallest.offer(screen, rollout, task, test)
             _input(screen, task, test.test_index)
     if rollout.flags:
         st.html(completion_view.flags(rollout))

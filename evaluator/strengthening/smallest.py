@@ -61,9 +61,13 @@ class _Search:
         start = self._start(test)
         if start is None:
             return Smallest(refusal="no test case with a plain input fails within a quarter of a second")
-        best = shrink(start.arguments, lambda made: [each is not None for each in self._failing(made, start)])
-        [found] = self._failing([best], start)
-        arguments, expected, answer = found or start
+        known = {repr(start.arguments): start}
+
+        def holds(made: Sequence[Arguments]) -> list[bool]:
+            known.update(self._failing(made, start))
+            return [repr(each) in known for each in made]
+
+        arguments, expected, answer = known[repr(shrink(start.arguments, holds))]
         return Smallest(self._subject.shown(arguments), _text(expected), _said(answer))
 
     def _start(self, test: int | None) -> _Failure | None:
@@ -79,17 +83,17 @@ class _Search:
         smallest = min(failing.values(), key=lambda each: size_of(each.arguments), default=None)
         return smallest if test is None else failing.get(test, smallest)
 
-    def _failing(self, made: Sequence[Arguments], start: _Failure) -> list[_Failure | None]:
-        """Each input if it is valid, and the program fails on it in the same way."""
+    def _failing(self, made: Sequence[Arguments], start: _Failure) -> dict[str, _Failure]:
+        """By their text the inputs that are valid and on which the program fails in the same way; of those that it
+        takes too long for, the first, which is the smallest."""
         valid = self._validity.valid(made) if self._runs.left_s > 0 else []
         is_limit = start.answer.how is How.LIMIT
-        answers = self._runs.answers(self._code, [each.payload for each in valid], wall_s=_WALL_S, stops=not is_limit)
-        found = {
+        answers = self._runs.answers(self._code, [each.payload for each in valid], wall_s=_WALL_S, stops=is_limit)
+        return {
             repr(each.arguments): _Failure(each.arguments, each.expected, answer)
             for each, answer in zip(valid, answers, strict=True)
             if self._is_wrong(each.expected, answer, limit=is_limit)
         }
-        return [found.get(repr(arguments)) for arguments in made]
 
     def _is_wrong(self, expected: object, answer: Answer, *, limit: bool) -> bool:
         if answer.how is How.LIMIT:
