@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
@@ -13,14 +14,13 @@ _NUMBER: Final = r"(-?\d[\d,]*)(?:\s*(?:\^|\*\*)\s*(\d{1,3}))?"
 _RANGE: Final = re.compile(
     rf"{_NUMBER}\s*(?:<=|<|≤|\\le|\\leq)\s*([A-Za-z_][\w\[\].]*)\s*(?:<=|<|≤|\\le|\\leq)\s*{_NUMBER}"
 )
+_IS: Final = r"\b([A-Za-z_]\w*)(?: numbers?| values?)? (?:is|are|will be) (?:always )?"
+_LESS: Final = re.compile(rf"{_IS}(?:less|smaller) than {_NUMBER}")
+_BETWEEN: Final = re.compile(rf"{_IS}(?:between|from) {_NUMBER} (?:and|to) {_NUMBER}")
 _WORDS: Final[dict[str, tuple[str, ...]]] = {
-    r"non-?\s?negative": ("negative", "negative item"),
-    r"\bpositive\b": ("negative", "negative item", "zero", "zero item"),
-    r"\bnatural numbers?\b": ("negative", "negative item"),
-    r"\b(?:n|k|i)\s?-?\s?th\b|\bfirst n\b|\b1 to n\b|\bn (?:numbers|terms|elements|digits)\b": ("negative",),
-    r"\bnumber of (?:digits|terms|sides|elements|rows|people)\b|\bn-digit\b|\bage\b|\bradius\b|\blength\b": (
-        "negative",
-    ),
+    r"non-?\s?negative|\bnatural numbers?\b": ("negative item",),
+    r"\bpositive\b": ("negative item", "zero", "zero item"),
+    r"\b(?:n|k|i)\s?-?\s?th\b|\bfirst n\b|\b1 to n\b|\bn (?:numbers|terms|elements|digits)\b": ("large",),
     r"\bsorted\b|\bin (?:ascending|increasing|descending) order\b": ("unsorted", "undescending"),
     r"\bnon-?\s?empty\b|\bnot empty\b|\bat least one\b": ("empty", "empty text"),
     r"\bdistinct\b|\bunique\b|\bno duplicates\b|\bwithout duplicates\b": ("duplicates",),
@@ -34,7 +34,7 @@ class Bounds(NamedTuple):
 
     refused: frozenset[str]
     """Departures that it forbids (see `profile`)."""
-    ranges: tuple[tuple[str, int, int], ...]
+    ranges: tuple[tuple[str, float, float], ...]
     """A name, and its least and greatest value."""
 
     def hold(self, arguments: Arguments, names: tuple[str, ...]) -> bool:
@@ -54,13 +54,12 @@ def bounds_in(prompt: str) -> Bounds:
     """Read from a prompt; nothing where it says nothing."""
     text = prompt[:_MOST]
     refused = {word for pattern, words in _WORDS.items() if re.search(pattern, text, re.IGNORECASE) for word in words}
-    ranges = [(name, _value(*low), _value(*high)) for *low, name, high in _ranges(text)]
+    ranges: list[tuple[str, float, float]] = [
+        (name, _value(low, power), _value(high, other)) for low, power, name, high, other in _RANGE.findall(text)
+    ]
+    ranges += [(name, _value(*given[:2]), _value(*given[2:])) for name, *given in _BETWEEN.findall(text)]
+    ranges += [(name, -math.inf, _value(*given) - 1) for name, *given in _LESS.findall(text)]
     return Bounds(frozenset(refused), tuple(ranges))
-
-
-def _ranges(text: str) -> Iterator[tuple[str, str, str, tuple[str, str]]]:
-    for low, power, name, high, other in _RANGE.findall(text):
-        yield low, power, name, (high, other)
 
 
 def _value(number: str, power: str) -> int:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Iterator
 from random import Random
-from typing import NamedTuple
+from typing import Any, Final, NamedTuple
 
 from evaluator.syntax import tree_of
 
@@ -20,232 +21,157 @@ class Mutant(NamedTuple):
     line: int
 
 
-_MOST_CHARACTERS = 40_000
-_COMPARISONS: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
-    ast.Lt: (ast.LtE, ast.GtE, ast.NotEq),
-    ast.LtE: (ast.Lt, ast.Gt, ast.Eq),
-    ast.Gt: (ast.GtE, ast.LtE, ast.NotEq),
-    ast.GtE: (ast.Gt, ast.Lt, ast.Eq),
-    ast.Eq: (ast.NotEq, ast.LtE, ast.GtE),
-    ast.NotEq: (ast.Eq, ast.Lt, ast.Gt),
-    ast.In: (ast.NotIn,),
-    ast.NotIn: (ast.In,),
-    ast.Is: (ast.IsNot,),
-    ast.IsNot: (ast.Is,),
-}
-_OPERATORS: dict[type[ast.operator], tuple[type[ast.operator], ...]] = {
-    ast.Add: (ast.Sub,),
-    ast.Sub: (ast.Add,),
-    ast.Mult: (ast.Add, ast.FloorDiv),
-    ast.Div: (ast.FloorDiv, ast.Mult),
-    ast.FloorDiv: (ast.Div, ast.Mult),
-    ast.Mod: (ast.FloorDiv, ast.Sub),
-    ast.Pow: (ast.Mult,),
-    ast.BitAnd: (ast.BitOr,),
-    ast.BitOr: (ast.BitAnd, ast.BitXor),
-    ast.BitXor: (ast.BitOr, ast.Sub),
-    ast.LShift: (ast.RShift,),
-    ast.RShift: (ast.LShift,),
-}
-_CALLS = {
-    "min": "max", "max": "min", "any": "all", "all": "any", "sorted": "list", "set": "list", "abs": "+", "sum": "max",
-    "reversed": "list", "lower": "upper", "upper": "lower", "lstrip": "rstrip", "rstrip": "lstrip", "strip": "lstrip",
-    "isalpha": "isalnum", "isdigit": "isalnum", "isupper": "isalpha", "islower": "isalpha", "isalnum": "isalpha",
-    "find": "rfind", "rfind": "find", "index": "rindex", "startswith": "endswith", "endswith": "startswith",
-    "append": "extend", "floor": "ceil", "ceil": "floor", "bisect_left": "bisect_right", "round": "int", "int": "round",
-    "bisect_right": "bisect_left", "match": "search", "search": "match", "union": "intersection", "title": "capitalize",
-    "intersection": "union", "capitalize": "title", "combinations": "permutations", "sqrt": "exp", "zip": "zip",
+_MOST_CHARACTERS: Final = 40_000
+_LONGEST: Final = 60
+"""Of a text that is no docstring."""
+_OPERATORS: Final[dict[type[ast.AST], tuple[type[ast.AST], ...]]] = {
+    ast.Lt: (ast.LtE, ast.GtE, ast.NotEq), ast.LtE: (ast.Lt, ast.Gt, ast.Eq), ast.Gt: (ast.GtE, ast.LtE, ast.NotEq),
+    ast.GtE: (ast.Gt, ast.Lt, ast.Eq), ast.Eq: (ast.NotEq, ast.LtE, ast.GtE), ast.NotEq: (ast.Eq, ast.Lt, ast.Gt),
+    ast.In: (ast.NotIn,), ast.NotIn: (ast.In,), ast.Is: (ast.IsNot,), ast.IsNot: (ast.Is,), ast.Add: (ast.Sub,),
+    ast.Sub: (ast.Add,), ast.Mult: (ast.Add, ast.FloorDiv), ast.Div: (ast.FloorDiv, ast.Mult), ast.Pow: (ast.Mult,),
+    ast.FloorDiv: (ast.Div, ast.Mult), ast.Mod: (ast.FloorDiv, ast.Sub), ast.BitAnd: (ast.BitOr,),
+    ast.BitOr: (ast.BitAnd, ast.BitXor), ast.BitXor: (ast.BitOr, ast.Sub), ast.LShift: (ast.RShift,),
+    ast.RShift: (ast.LShift,), ast.And: (ast.Or,), ast.Or: (ast.And,),
 }  # fmt: skip
-_Edit = tuple[str, Callable[[ast.AST], ast.AST]]
-"""Its name, and what to put in place of (a copy of) the node."""
+_PAIRS: Final = """min max, any all, lower upper, lstrip rstrip, find rfind, startswith endswith, floor ceil, round int,
+    bisect_left bisect_right, match search, union intersection, title capitalize, append extend"""
+_CALLS: Final = {
+    "sorted": "list", "set": "list", "sum": "max", "reversed": "list", "strip": "lstrip", "isalpha": "isalnum",
+    "isdigit": "isalnum", "isupper": "isalpha", "islower": "isalpha", "isalnum": "isalpha", "index": "rindex",
+    "combinations": "permutations",
+} | {one: other for pair in _PAIRS.split(",") for one, other in (pair.split(), pair.split()[::-1])}  # fmt: skip
+_LEFT_OUT: Final = frozenset("abs sorted set list strip lower upper round int str lstrip rstrip tuple".split())
+_Edit = tuple[str, ast.AST]
+"""Its name, and what stands in place of the node."""
 
 
 def mutants_of(source: str, most: int, rng: Random) -> list[Mutant]:
-    """At most so many different mutants, each kind of edit and each line as evenly as can be; none if it is not Python.
+    """At most so many different mutants, of all kinds of edit as evenly as can be; none if it is not Python.
 
     The same for the same state of `rng`.
     """
     tree = tree_of(source) if len(source) <= _MOST_CHARACTERS else None
     if tree is None:
         return []
-    places = [(place, edit) for place, node in enumerate(_nodes(tree)) for edit in _edits(node)]
-    rng.shuffle(places)
-    seen: dict[str, int] = {}
+    edits = [(place, edit) for place in _places(tree) for edit in _edits(place[2])]
+    rng.shuffle(edits)
+    seen: Counter[str] = Counter()
     ranks = []
-    for place, edit in places:  # the first of each kind, then the second ones
-        seen[edit[0]] = seen.get(edit[0], 0) + 1
-        ranks.append((seen[edit[0]], place, edit))
-    found: dict[str, Mutant] = {}
-    original = ast.unparse(tree)
-    for _, place, edit in sorted(ranks, key=lambda rank: rank[0]):
-        if len(found) >= most:
-            break
-        made = _edited(tree, place, edit)
-        if made is not None and made.source != original:
-            found.setdefault(made.source, made)
-    return list(found.values())
+    for number, (_, (name, _)) in enumerate(edits):  # the first of each kind, then the second ones
+        seen[name] += 1
+        ranks.append((seen[name], number))
+    found: dict[str, Mutant] = {ast.unparse(tree): Mutant("", "", 0)}
+    for _, number in sorted(ranks):
+        place, (name, new) = edits[number]
+        if len(found) <= most and (text := _edited(tree, place, new)) is not None:
+            found.setdefault(text, Mutant(text, name, getattr(place[2], "lineno", 0)))
+    return list(found.values())[1:]
 
 
-def _nodes(tree: ast.AST) -> list[ast.AST]:
-    return list(ast.walk(tree))
+_Place = tuple[list[Any] | dict[str, Any], Any, ast.AST]
+"""Where a node is held, and under which key."""
 
 
-def _edited(tree: ast.Module, place: int, edit: _Edit) -> Mutant | None:
-    changed: ast.AST = copy.deepcopy(tree)
-    node = _nodes(changed)[place]
-    made = edit[1](node)
-    if made is not node:
-        changed = _Replacing(node, made).visit(changed)
+def _places(tree: ast.Module) -> Iterator[_Place]:
+    for parent in ast.walk(tree):
+        for name, value in ast.iter_fields(parent):
+            if isinstance(value, ast.AST):
+                yield vars(parent), name, value
+            elif isinstance(value, list):
+                yield from ((value, place, node) for place, node in enumerate(value) if isinstance(node, ast.AST))
+
+
+def _edited(tree: ast.Module, place: _Place, new: ast.AST) -> str | None:
+    """The source with one node replaced; the tree is as before then."""
+    holder, key, old = place
+    holder[key] = ast.copy_location(new, old) if new is not old and hasattr(old, "lineno") else new
     try:
-        ast.fix_missing_locations(changed)
-        text = ast.unparse(changed)
-        compile(text, "<mutant>", "exec", ast.PyCF_ONLY_AST)
-    except (SyntaxError, ValueError, RecursionError, TypeError):
+        text = ast.unparse(ast.fix_missing_locations(tree))
+        return text if tree_of(text) is not None else None
+    except (ValueError, RecursionError, TypeError, AttributeError):
         return None
-    return Mutant(text, edit[0], getattr(node, "lineno", 0))
+    finally:
+        holder[key] = old
 
 
-class _Replacing(ast.NodeTransformer):
-    def __init__(self, old: ast.AST, new: ast.AST) -> None:
-        self._old, self._new = old, new
-
-    def visit(self, node: ast.AST) -> ast.AST:
-        return self._new if node is self._old else self.generic_visit(node)
-
-
-def _set(**fields: object) -> Callable[[ast.AST], ast.AST]:
-    def change(node: ast.AST) -> ast.AST:
-        for name, value in fields.items():
-            setattr(node, name, value)
-        return node
-
-    return change
+def _like(node: Any, **fields: object) -> Any:
+    made = copy.copy(node)
+    for name, value in fields.items():
+        setattr(made, name, value)
+    return made
 
 
-def _edits(node: ast.AST) -> Iterator[_Edit]:
+def _moved(node: ast.expr) -> Iterator[tuple[str, ast.expr]]:
+    yield "one more", ast.BinOp(node, ast.Add(), ast.Constant(1))
+    yield "one less", ast.BinOp(node, ast.Sub(), ast.Constant(1))
+
+
+def _edits(node: Any) -> Iterator[_Edit]:
+    for other in _OPERATORS.get(type(node), ()):
+        yield f"{other.__name__} for {type(node).__name__}", other()
     match node:
-        case ast.Compare(ops=[op, *rest]):
-            for other in _COMPARISONS.get(type(op), ()):
-                yield f"{type(op).__name__} for {other.__name__}", _set(ops=[other(), *rest])
-        case ast.BinOp(op=operator) | ast.AugAssign(op=operator):
-            for kind in _OPERATORS.get(type(operator), ()):
-                yield f"{type(operator).__name__} for {kind.__name__}", _set(op=kind())
-            if isinstance(node, ast.BinOp):
-                yield "only the left operand", lambda given: given.left  # type: ignore[attr-defined]
-                yield "only the right operand", lambda given: given.right  # type: ignore[attr-defined]
-                if not isinstance(operator, ast.Add | ast.Mult):
-                    yield "operands swapped", _swapped
-        case ast.BoolOp(op=joined, values=[_, _, *_]):
-            yield "and for or", _set(op=ast.Or() if isinstance(joined, ast.And) else ast.And())
-            yield (
-                "an operand removed",
-                _set(values=node.values[1:])
-                if len(node.values) > 2
-                else (
-                    lambda given: given.values[1]  # type: ignore[attr-defined]
-                ),
+        case ast.BinOp(left=left, right=right):
+            yield from (("only the left operand", left), ("only the right operand", right))
+            if not isinstance(node.op, ast.Add | ast.Mult):
+                yield "operands swapped", _like(node, left=right, right=left)
+        case ast.BoolOp(values=[first, *rest]):
+            yield "the first operand removed", rest[0] if len(rest) == 1 else _like(node, values=rest)
+            yield "the last operand removed", first if len(rest) == 1 else _like(node, values=node.values[:-1])
+        case ast.UnaryOp(op=ast.Not() | ast.USub() | ast.Invert(), operand=operand):
+            yield "an operator removed", operand
+        case ast.Constant(value=bool(value)):
+            yield "a constant turned over", ast.Constant(not value)
+        case ast.Constant(value=int(value) | float(value)):
+            yield from (
+                ("a constant one more", ast.Constant(value + 1)),
+                ("a constant one less", ast.Constant(value - 1)),
             )
-            yield (
-                "the last operand removed",
-                _set(values=node.values[:-1])
-                if len(node.values) > 2
-                else (
-                    lambda given: given.values[0]  # type: ignore[attr-defined]
-                ),
-            )
-        case ast.UnaryOp(op=ast.Not() | ast.USub() | ast.Invert()):
-            yield "an operator removed", lambda given: given.operand  # type: ignore[attr-defined]
-        case ast.Constant():
-            yield from _of_constant(node)
-        case ast.Subscript():
-            yield from _of_subscript(node)
+            yield "a constant 0", ast.Constant(0)
+        case ast.Constant(value=str(value)) if 0 < len(value) <= _LONGEST:
+            yield "a text without its first character", ast.Constant(value[1:])
+            yield "a text without its last character", ast.Constant(value[:-1])
+        case ast.Slice():
+            for name in ("lower", "upper", "step"):
+                if getattr(node, name) is not None:
+                    yield f"a slice without {name}", _like(node, **{name: None})
+        case ast.Subscript(slice=ast.expr() as index) if not isinstance(index, ast.Constant | ast.Tuple | ast.Slice):
+            yield from ((f"an index {words}", _like(node, slice=moved)) for words, moved in _moved(index))
         case ast.Call():
             yield from _of_call(node)
         case ast.comprehension(ifs=[_, *rest]):
-            yield "a filter removed", _set(ifs=rest)
+            yield "a filter removed", _like(node, ifs=rest)
         case ast.IfExp():
-            yield "the condition's first branch", lambda given: given.body  # type: ignore[attr-defined]
-            yield "the condition's other branch", lambda given: given.orelse  # type: ignore[attr-defined]
-        case ast.stmt():
-            yield from _of_statement(node)
-
-
-def _nothing(_: ast.AST) -> ast.AST:
-    return ast.Pass()
-
-
-def _swapped(node: ast.AST) -> ast.AST:
-    assert isinstance(node, ast.BinOp)
-    node.left, node.right = node.right, node.left
-    return node
-
-
-def _of_constant(node: ast.Constant) -> Iterator[_Edit]:
-    match node.value:
-        case bool(value):
-            yield "a constant turned over", _set(value=not value)
-        case int(value) | float(value):
-            yield "a constant one more", _set(value=value + 1)
-            yield "a constant one less", _set(value=value - 1)
-            if value not in (0, 1):
-                yield "a constant 0", _set(value=0)
-        case str(value) if 0 < len(value) <= 60:
-            yield "a text without its first character", _set(value=value[1:])
-            yield "a text without its last character", _set(value=value[:-1])
-
-
-def _of_subscript(node: ast.Subscript) -> Iterator[_Edit]:
-    match node.slice:
-        case ast.Slice() as part:
-            given = {"lower": part.lower, "upper": part.upper, "step": part.step}
-            for name in (name for name, value in given.items() if value is not None):
-                kept = given | {name: None}
-                yield f"a slice without {name}", _set(slice=ast.Slice(kept["lower"], kept["upper"], kept["step"]))
-        case ast.expr() as index if not isinstance(index, ast.Constant | ast.Tuple):
-            for name, kind in (("more", ast.Add), ("less", ast.Sub)):
-                yield f"an index one {name}", _set(slice=ast.BinOp(index, kind(), ast.Constant(1)))
+            yield from (("the first choice", node.body), ("the other choice", node.orelse))
+        case ast.If() | ast.While():
+            yield "a condition turned over", _like(node, test=ast.UnaryOp(ast.Not(), node.test))
+            if isinstance(node, ast.If):
+                yield "a branch always taken", _like(node, test=ast.Constant(True))
+                yield "a branch removed", _like(node, test=ast.Constant(False))
+        case ast.Return(value=ast.expr()):
+            yield "a return removed", ast.Pass()
+        case ast.Assign() | ast.AugAssign() | ast.Expr(value=ast.Call()) | ast.Continue() | ast.Break():
+            yield "a statement removed", ast.Pass()
+        case ast.For(body=body):
+            yield "a loop that ends after its first round", _like(node, body=[*body, ast.Break()])
 
 
 def _of_call(node: ast.Call) -> Iterator[_Edit]:
-    called = node.func
+    called, given = node.func, node.args
     name = called.id if isinstance(called, ast.Name) else called.attr if isinstance(called, ast.Attribute) else ""
-    other = _CALLS.get(name)
-    if other == "+":
-        yield f"without {name}", lambda given: given.args[0]  # type: ignore[attr-defined]
-    elif other and isinstance(called, ast.Name):
-        yield f"{other} for {name}", _set(func=ast.Name(other, ast.Load()))
-    elif other and isinstance(called, ast.Attribute):
-        yield f"{other} for {name}", _set(func=ast.Attribute(called.value, other, ast.Load()))
-    if name in ("sorted", "set", "list", "strip", "lower", "upper", "round", "int", "str", "lstrip", "rstrip", "tuple"):
-        if isinstance(called, ast.Attribute) and not node.args:
-            yield f"without {name}", lambda given: given.func.value  # type: ignore[attr-defined]
-        elif len(node.args) == 1:
-            yield f"without {name}", lambda given: given.args[0]  # type: ignore[attr-defined]
-    if name == "range" and node.args:
-        last = 1 if len(node.args) > 1 else 0
-        for words, kind in (("more", ast.Add), ("less", ast.Sub)):
-            for place in {0, last}:
-                changed: list[ast.expr] = list(node.args)
-                changed[place] = ast.BinOp(changed[place], kind(), ast.Constant(1))
-                yield f"a range one {words}", _set(args=changed)
-    elif len(node.args) == 2:
-        yield "arguments swapped", _set(args=node.args[::-1])
-    if len(node.args) > 1:
-        yield "the last argument removed", _set(args=node.args[:-1])
+    if other := _CALLS.get(name):
+        field = {"id": other} if isinstance(called, ast.Name) else {"attr": other}
+        yield f"{other} for {name}", _like(node, func=_like(called, **field))
+    if name in _LEFT_OUT and isinstance(called, ast.Attribute) and not given:
+        yield f"without {name}", called.value
+    elif name in _LEFT_OUT and len(given) == 1:
+        yield f"without {name}", given[0]
+    if name == "range":
+        for place in {0, min(1, len(given) - 1)} if given else ():
+            for words, moved in _moved(given[place]):
+                yield f"a range {words}", _like(node, args=[*given[:place], moved, *given[place + 1 :]])
+    elif len(given) == 2:
+        yield "arguments swapped", _like(node, args=given[::-1])
+    if len(given) > 1:
+        yield "the last argument removed", _like(node, args=given[:-1])
     if node.keywords:
-        yield "a keyword removed", _set(keywords=node.keywords[1:])
-
-
-def _of_statement(node: ast.stmt) -> Iterator[_Edit]:
-    match node:
-        case ast.If() | ast.While():
-            yield "a condition turned over", _set(test=ast.UnaryOp(ast.Not(), node.test))
-            if isinstance(node, ast.If):
-                yield "a branch always taken", _set(test=ast.Constant(True))
-                yield "a branch removed", _set(test=ast.Constant(False))
-        case ast.Return(value=ast.expr()):
-            yield "an early return", _nothing
-        case ast.Assign() | ast.AugAssign() | ast.Expr(value=ast.Call()) | ast.Continue() | ast.Break():
-            yield "a statement removed", _nothing
-        case ast.For():
-            yield "a loop that ends after its first round", _set(body=[*node.body, ast.Break()])
+        yield "a keyword removed", _like(node, keywords=node.keywords[1:])

@@ -1,53 +1,158 @@
-"""What a task's own inputs have in common, position by position, and how a new input departs from that.
+"""What a task's own inputs have in common, place by place, and how a new input departs from that.
 
 A reference silently accepts much that its prompt forbids. So a new input is described by its departures: words such as
-`negative`, where all own numbers at that place are not. Inputs without a departure are as sure as the task's own ones.
+`unsorted`, where all own lists at that place are sorted. An input without a departure is as sure as the own ones.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import Any, Final
 
 Arguments = tuple[Any, ...]
 Path = tuple[object, ...]
 """Of a value in the arguments: the argument's place, then "item", "key" or "value" per level."""
 
-_SEQUENCES = (list, tuple)
-_COLLECTIONS = (list, tuple, dict, set, frozenset)
-_CLASSES = {
-    "lower": re.compile(r"[a-z]"),
-    "upper": re.compile(r"[A-Z]"),
-    "digit": re.compile(r"[0-9]"),
-    "space": re.compile(r"\s"),
-    "other": re.compile(r"[^a-zA-Z0-9\s]"),
-}
-_LARGER = 2
+_LARGER: Final = 2
 """How many times the largest own value or length counts as of the same size."""
-_SMALL = 20
-_LARGEST = 400
+_LARGEST: Final = 400
 """Less than Python's limit of recursion."""
-_FEW = 3
-_MANY = 8
-_MANY_ITEMS = 50
-_MILD = frozenset("small smaller larger shorter longer whole parity".split())
-_MILD_OF_ITEMS = frozenset(f"{word} item" for word in _MILD)
-_NEAR = frozenset((
-    "zero", "zero item", "negative", "negative item", "positive", "positive item", "large", "large item", "unsorted",
-    "undescending", "duplicates", "upper characters", "lower characters", "spaces", "no item of another", "empty text",
-    "long", "words",
+_SMALL, _FEW, _MANY = 20, 3, 8
+_MILD: Final = frozenset("small smaller larger shorter longer whole parity palindrome".split()) | {
+    "all equal", "no positive",
+}  # fmt: skip
+"""Departures that any input may have."""
+_NEAR: Final = frozenset((
+    "zero", "zero item", "negative item", "positive", "positive item", "large", "large item", "unsorted",
+    "undescending",
+    "duplicates", "upper characters", "lower characters", "spaces", "no item of another", "empty text", "long", "words",
 ))  # fmt: skip
-_RUN = re.compile(r"[a-z]+|[A-Z]+|[0-9]+|\s+|(.)\1*", re.DOTALL)
+"""Of these an input may have one: most programs are right to expect that."""
 
 
 def is_near(departures: frozenset[str]) -> bool:
-    """Whether an input is like the task's own but for one departure that most programs are right to expect."""
-    others = departures - _MILD - _MILD_OF_ITEMS
+    """Whether an input is like the task's own ones, but for one departure that programs have to expect."""
+    others = {word for word in departures if word.removesuffix(" item") not in _MILD}
     return len(others) <= 1 and others <= _NEAR
+
+
+# ---- rules: what all own values at a place may have in common; named by what a value is that does not have it
+
+Rules = Mapping[str, Callable[[Any], bool]]
+
+
+def _without(pattern: str) -> Callable[[Any], bool]:
+    return lambda text: re.search(pattern, text) is None
+
+
+def _ascends(items: Sequence[Any]) -> bool:
+    try:
+        return all(one <= other for one, other in pairwise(items))
+    except TypeError:
+        return False
+
+
+def _is_distinct(items: Sequence[Any]) -> bool:
+    return len(set(map(repr, items))) == len(items)
+
+
+def _is_rectangular(items: Sequence[Any]) -> bool:
+    return all(type(item) in (list, tuple) for item in items) and len(set(map(len, items))) <= 1
+
+
+def _is_balanced(text: str) -> bool:
+    waiting: list[str] = []
+    for char in text:
+        if char in "([{<":
+            waiting.append(")]}>"["([{<".index(char)])
+        elif char in ")]}>" and (not waiting or waiting.pop() != char):
+            return False
+    return not waiting
+
+
+_OF_BOTH: Final[Rules] = {
+    "palindrome": lambda items: len(items) < 2 or items != items[::-1],
+    "all equal": lambda items: len(items) < 2 or len(set(map(repr, items))) > 1,
+}
+_OF_TEXTS: Final[Rules] = {
+    **_OF_BOTH,
+    "lower characters": _without("[a-z]"),
+    "upper characters": _without("[A-Z]"),
+    "digit characters": _without("[0-9]"),
+    "space characters": _without(r"\s"),
+    "other characters": _without(r"[^a-zA-Z0-9\s]"),
+    "no ascii": str.isascii,
+    "space around": lambda text: text == text.strip(),
+    "spaces": _without(r"\s\s"),
+    "no number": lambda text: re.fullmatch(r"[+-]?\d+(\.\d+)?", text) is not None,
+    "unbalanced": _is_balanced,
+}
+_OF_SEQUENCES: Final[Rules] = {
+    **_OF_BOTH,
+    "unsorted": _ascends,
+    "undescending": lambda items: _ascends(items[::-1]),
+    "duplicates": _is_distinct,
+    "parity": lambda items: len(items) % 2 == 0,
+    "mixed types": lambda items: len(set(map(type, items))) <= 1,
+    "no positive": lambda items: any(type(item) in (int, float) and item > 0 for item in items),
+    "ragged": _is_rectangular,
+    "not square": lambda items: _is_rectangular(items) and all(len(item) == len(items) for item in items),
+}
+
+
+def _lengths(arguments: Arguments) -> list[int]:
+    return [len(each) for each in arguments if hasattr(each, "__len__")]
+
+
+def _whole(arguments: Arguments) -> list[int]:
+    return [each for each in arguments if type(each) is int]
+
+
+def _fit(arguments: Arguments, first: int) -> bool:
+    """Whether every whole number counts items of the longest argument, or is a place there, from `first` on."""
+    numbers, lengths = _whole(arguments), _lengths(arguments)
+    return bool(numbers and lengths) and all(first <= number < max(lengths) + first for number in numbers)
+
+
+def _has_item(arguments: Arguments) -> bool:
+    """Whether an argument is an item or a part of another one."""
+    for one in arguments:
+        for other in arguments:
+            try:
+                if one is not other and one in other:
+                    return True
+            except TypeError:
+                continue
+    return False
+
+
+def _keys_agree(arguments: Arguments) -> bool:
+    """Whether dicts have the same value for a key that they share."""
+    dicts = [each for each in arguments if isinstance(each, dict)]
+    pairs = [(one, other) for place, one in enumerate(dicts) for other in dicts[place + 1 :]]
+    return bool(pairs) and all(one[key] == other[key] for one, other in pairs for key in one.keys() & other.keys())
+
+
+_OF_ARGUMENTS: Final[Rules] = {
+    "lengths differ": lambda given: len(_lengths(given)) > 1 and len(set(_lengths(given))) == 1,
+    "not the length": lambda given: not {*_whole(given)}.isdisjoint(_lengths(given)),
+    "last not the length": lambda given: type(given[-1]) is int and given[-1] in _lengths(given),
+    "beyond the length": lambda given: _fit(given, 1),
+    "no position": lambda given: _fit(given, 0),
+    "conflicting keys": _keys_agree,
+    "numbers not ascending": lambda given: len(_whole(given)) > 1 and _ascends(_whole(given)),
+    "numbers not descending": lambda given: len(_whole(given)) > 1 and _ascends(_whole(given)[::-1]),
+    "equal arguments": lambda given: len(given) > 1 and _is_distinct(given),
+    "no item of another": _has_item,
+}
+
+
+# ---- the own inputs
 
 
 @dataclass
@@ -55,29 +160,49 @@ class Place:
     """All own values at one path."""
 
     values: list[Any] = field(default_factory=list)
-    types: set[type] = field(default_factory=set)
 
-    def add(self, value: Any) -> None:
-        self.values.append(value)
-        self.types.add(type(value))
+    @cached_property
+    def types(self) -> set[type]:
+        return set(map(type, self.values))
 
-    @property
-    def numbers(self) -> list[Any]:
+    @cached_property
+    def numbers(self) -> list[float]:
         return [value for value in self.values if type(value) in (int, float)]
 
-    @property
+    @cached_property
     def texts(self) -> list[str]:
         return [value for value in self.values if type(value) is str]
 
-    @property
-    def collections(self) -> list[Any]:
-        return [value for value in self.values if type(value) in _COLLECTIONS]
+    @cached_property
+    def lengths(self) -> list[int]:
+        return [len(each) for each in self.values if type(each) is not str and hasattr(each, "__len__")]
 
-    @property
+    @cached_property
     def is_choice(self) -> bool:
         """Whether the texts are words of a small set, such as `asc` and `desc`."""
         texts = self.texts
         return len(texts) == len(self.values) > _FEW and len(set(texts)) * 2 <= len(texts) and max(map(len, texts)) > 1
+
+    @cached_property
+    def rules(self) -> Rules:
+        """Those for texts that all own ones follow."""
+        return {name: holds for name, holds in _OF_TEXTS.items() if all(map(holds, self.texts))}
+
+    @cached_property
+    def sequence_rules(self) -> Rules:
+        """Those that all own lists of several items follow; none for a single such list."""
+        several = [value for value in self.values if type(value) in (list, tuple) and len(value) > 1]
+        return {name: holds for name, holds in _OF_SEQUENCES.items() if len(several) > 1 and all(map(holds, several))}
+
+    @cached_property
+    def alphabet(self) -> set[str] | None:
+        """The characters of the texts, if these seem to be all that there are: each comes more than once."""
+        letters = Counter("".join(self.texts))
+        return set(letters) if letters.total() >= _MANY and min(letters.values()) > 1 else None
+
+    @cached_property
+    def forms(self) -> set[str]:
+        return set(map(_form, self.texts))
 
 
 class Profile:
@@ -88,27 +213,27 @@ class Profile:
         self.places: dict[Path, Place] = {}
         for arguments in own:
             for path, value in walk(arguments):
-                self.places.setdefault(path, Place()).add(value)
-        self._relations = [name for name in _RELATIONS if self._holds(name)]
-
-    def _holds(self, name: str) -> bool:
-        """Whether a relation between arguments holds in all own inputs, and not for want of such arguments."""
-        found = [_RELATIONS[name](arguments) for arguments in self.own]
-        return len(found) > 1 and all(found)
+                self.places.setdefault(path, Place()).values.append(value)
+        self._relations = {
+            name: holds for name, holds in _OF_ARGUMENTS.items() if len(self.own) > 1 and all(map(holds, self.own))
+        }
 
     def departures(self, arguments: Arguments) -> frozenset[str]:
         """In which ways these are unlike the task's own; empty for none."""
-        found: set[str] = set()
+        found = {name for name, holds in self._relations.items() if not holds(arguments)}
         for path, value in walk(arguments):
             place = self.places.get(path)
-            if place is None:
-                found.add("deeper")
-                continue
-            if type(value) not in place.types:
-                found.add(_type_departure(value, place))
-                continue
-            found.update(_of_value(value, place, of_item=len(path) > 1))
-        found.update(name for name in self._relations if not _RELATIONS[name](arguments))
+            if place is None or type(value) not in place.types:
+                is_whole = place is not None and type(value) is int and float in place.types
+                found.add("whole" if is_whole else "type")
+            elif type(value) in (int, float):
+                found.update(f"{word} item" if len(path) > 1 else word for word in _of_number(value, place.numbers))
+            elif type(value) is str:
+                found.update(_of_text(value, place))
+            elif hasattr(value, "__len__"):
+                found.update(_of_length(len(value), place.lengths))
+                if type(value) in (list, tuple) and len(value) > 1:
+                    found.update(name for name, holds in place.sequence_rules.items() if not holds(value))
         return frozenset(found)
 
 
@@ -120,44 +245,21 @@ def walk(arguments: Arguments) -> Iterator[tuple[Path, Any]]:
         yield path, value
         if isinstance(value, dict):
             pending += [((*path, "key"), key) for key in value] + [((*path, "value"), each) for each in value.values()]
-        elif isinstance(value, _COLLECTIONS):
+        elif isinstance(value, (list, tuple, set, frozenset)):
             pending += [((*path, "item"), item) for item in value]
-
-
-def _type_departure(value: Any, place: Place) -> str:
-    if value is None:
-        return "none"
-    if type(value) is float and int in place.types:
-        return "float"
-    if type(value) is int and float in place.types:
-        return "whole"
-    return "type"
-
-
-def _of_value(value: Any, place: Place, *, of_item: bool) -> Iterator[str]:
-    if type(value) in (int, float):
-        yield from (f"{word} item" if of_item else word for word in _of_number(value, place.numbers))
-    elif type(value) is str:
-        yield from _of_text(value, place)
-    elif type(value) in _COLLECTIONS:
-        yield from _of_length(len(value), [len(each) for each in place.collections])
-        if type(value) in _SEQUENCES:
-            yield from _of_order(value, [each for each in place.collections if type(each) in _SEQUENCES])
 
 
 def _of_number(value: float, own: Sequence[float]) -> Iterator[str]:
     low, high = min(own), max(own)
+    most = max(abs(low), abs(high))
     if value < 0 <= low:
         yield "negative"
     elif value == 0 < low:
         yield "zero"
-    elif value > 0 and high < 0:
+    elif value > 0 > high:
         yield "positive"
-    elif 0 < value < low and low > 1 and value <= _SMALL:
-        yield "small"
     elif 0 < value < low:
-        yield "smaller"
-    most = max(abs(low), abs(high))
+        yield "small" if value <= _SMALL else "smaller"
     if abs(value) > max(_SMALL, _LARGER * most):
         yield "large" if abs(value) <= _LARGEST else "huge"
     elif abs(value) > max(_SMALL, most):
@@ -166,277 +268,60 @@ def _of_number(value: float, own: Sequence[float]) -> Iterator[str]:
 
 def _of_length(length: int, own: Sequence[int]) -> Iterator[str]:
     low, high = min(own), max(own)
-    if length == 0 < low:
-        yield "empty"
-    elif length == 1 < low:
-        yield "single" if low > 2 else "shorter"
-    elif length < low:
-        yield "shorter"
-    if length > max(_LARGER * high, _FEW):
-        yield "long"
+    if length < low:
+        yield "empty" if length == 0 else "single" if length == 1 and low > 2 else "shorter"
     elif length > high:
-        yield "longer"
-    if low == high and len(own) > _FEW and length != low:
+        yield "long" if length > max(_LARGER * high, _FEW) else "longer"
+    if low == high != length and len(own) > _FEW:
         yield "length"
 
 
 def _of_text(value: str, place: Place) -> Iterator[str]:
-    own = place.texts
-    for word in _of_length(len(value), [len(text) for text in own]):
-        yield f"{word} text" if word in ("empty", "length", "single") else word
-    if place.is_choice and value not in own:
+    lengths = list(map(len, place.texts))
+    yield from (
+        f"{word} text" if word in ("empty", "single", "length") else word for word in _of_length(len(value), lengths)
+    )
+    yield from (name for name, holds in place.rules.items() if not holds(value))
+    if place.is_choice and value not in place.texts:
         yield "word"
-    letters = Counter("".join(own))
-    if sum(letters.values()) >= _MANY and min(letters.values()) > 1 and not set(value) <= letters.keys():
+    if place.alphabet is not None and not set(value) <= place.alphabet:
         yield "alphabet"
-    seen = {name for name, pattern in _CLASSES.items() if any(map(pattern.search, own))}
-    for name, pattern in _CLASSES.items():
-        if name not in seen and pattern.search(value):
-            yield f"{name} characters"
-    if "other" in seen and not set(_CLASSES["other"].findall(value)) <= {c for text in own for c in text}:
-        yield "signs"
-    if not value.isascii() and all(map(str.isascii, own)):
-        yield "no ascii"
-    if (
-        value
-        and (value[0].isspace() or value[-1].isspace())
-        and not any(t[:1].isspace() or t[-1:].isspace() for t in own)
+    if "other characters" not in place.rules and not set(re.findall(r"[^a-zA-Z0-9\s]", value)) <= set(
+        "".join(place.texts)
     ):
-        yield "space around"
-    if re.search(r"\s\s", value) and not any(re.search(r"\s\s", text) for text in own):
-        yield "spaces"
-    forms = {_form(text) for text in own}
-    if len(own) > 1 and len(forms) == 1 and re.search(r"[^a\s]", next(iter(forms))) and _form(value) not in forms:
-        yield "words" if re.fullmatch(r"a(?:([^0a\s])a)?(?:\1a)*", next(iter(forms))) else "format"
-    if _are_numbers(own) and not _are_numbers([value]):
-        yield "no number"
-    if _are_balanced(own) and not _are_balanced([value]):
-        yield "unbalanced"
+        yield "signs"
+    form = next(iter(place.forms))
+    if len(place.texts) > 1 and place.forms == {form} and re.search(r"[^a\s]", form) and _form(value) != form:
+        yield "words" if re.fullmatch(r"a(?:([^0a\s])a)?(?:\1a)*", form) else "format"
 
 
 def _form(text: str) -> str:
     """The text with one character for each run of letters, digits or spaces: `0-0-0` of a date."""
-
-    def sign(found: re.Match[str]) -> str:
-        first = found[0][0]
-        return "a" if first.isalpha() else "0" if first.isdigit() else " " if first.isspace() else found[0]
-
-    return re.sub("a+", "a", _RUN.sub(sign, text))
+    return re.sub(r"\s+", " ", re.sub("[0-9]+", "0", re.sub("[a-zA-Z]+", "a", text)))
 
 
-def _are_numbers(texts: Sequence[str]) -> bool:
-    return all(re.fullmatch(r"[+-]?\d+(\.\d+)?", text) for text in texts)
-
-
-def _are_balanced(texts: Sequence[str]) -> bool:
-    return any(set("()[]{}<>") & set(text) for text in texts) and all(_is_balanced(text) for text in texts)
-
-
-def _is_balanced(text: str) -> bool:
-    open_: list[str] = []
-    partners = {")": "(", "]": "[", "}": "{", ">": "<"}
-    for char in text:
-        if char in "([{<":
-            open_.append(char)
-        elif char in partners and (not open_ or open_.pop() != partners[char]):
-            return False
-    return not open_
-
-
-def _of_order(value: Sequence[Any], own: Sequence[Sequence[Any]]) -> Iterator[str]:
-    long = [each for each in own if len(each) > 1]
-    if len(long) < 2 or len(value) < 2:
-        return
-    for name, holds in (("unsorted", _ascends), ("undescending", _descends), ("duplicates", _is_distinct)):
-        if all(map(holds, long)) and not holds(value):
-            yield name
-    if len({len(each) for each in long}) > 1 or len(long) > _FEW:
-        for name, trait in (("parity", _is_even), ("mixed types", _is_of_one_type)):
-            if all(map(trait, long)) and not trait(value):
-                yield name
-    if all(map(_is_rectangular, long)) and not _is_rectangular(value):
-        yield "ragged"
-    elif all(map(_is_square, long)) and not _is_square(value):
-        yield "not square"
-
-
-def _ascends(items: Sequence[Any]) -> bool:
-    try:
-        return all(one <= other for one, other in pairwise(items))
-    except TypeError:
-        return False
-
-
-def _descends(items: Sequence[Any]) -> bool:
-    return _ascends(items[::-1])
-
-
-def _is_distinct(items: Sequence[Any]) -> bool:
-    return len(set(map(repr, items))) == len(items)
-
-
-def _is_even(items: Sequence[Any]) -> bool:
-    return len(items) % 2 == 0
-
-
-def _is_of_one_type(items: Sequence[Any]) -> bool:
-    return len(set(map(type, items))) <= 1
-
-
-def _is_rectangular(items: Sequence[Any]) -> bool:
-    return all(type(item) in _SEQUENCES for item in items) and len({len(item) for item in items}) <= 1
-
-
-def _is_square(items: Sequence[Any]) -> bool:
-    return _is_rectangular(items) and all(len(item) == len(items) for item in items)
-
-
-def _lengths(arguments: Arguments) -> list[int]:
-    return [len(each) for each in arguments if type(each) in (*_COLLECTIONS, str)]
-
-
-def _whole(arguments: Arguments) -> list[int]:
-    return [each for each in arguments if type(each) is int]
-
-
-def _are_of_one_length(arguments: Arguments) -> bool:
-    found = _lengths(arguments)
-    return len(found) > 1 and len(set(found)) == 1
-
-
-def _number_is_length(arguments: Arguments) -> bool:
-    numbers, lengths = _whole(arguments), _lengths(arguments)
-    return bool(numbers and lengths) and any(number in lengths for number in numbers)
-
-
-def _last_is_length(arguments: Arguments) -> bool:
-    lengths = _lengths(arguments)
-    return bool(lengths) and type(arguments[-1]) is int and arguments[-1] in lengths
-
-
-def _numbers_fit(arguments: Arguments) -> bool:
-    """Every whole number is a count of, or a position from 1 in, the longest collection."""
-    numbers, lengths = _whole(arguments), _lengths(arguments)
-    return bool(numbers and lengths) and all(0 < number <= max(lengths) for number in numbers)
-
-
-def _are_positions(arguments: Arguments) -> bool:
-    """Every whole number is a position from 0 in the longest collection."""
-    numbers, lengths = _whole(arguments), _lengths(arguments)
-    return bool(numbers and lengths) and all(0 <= number < max(lengths) for number in numbers)
-
-
-def _keys_agree(arguments: Arguments) -> bool:
-    """Dicts have the same value for a key that they share."""
-    dicts = [each for each in arguments if isinstance(each, dict)]
-    pairs = [(one, other) for place, one in enumerate(dicts) for other in dicts[place + 1 :]]
-    return bool(pairs) and all(one[key] == other[key] for one, other in pairs for key in one.keys() & other.keys())
-
-
-def _numbers_ascend(arguments: Arguments) -> bool:
-    numbers = _whole(arguments)
-    return len(numbers) > 1 and _ascends(numbers)
-
-
-def _numbers_descend(arguments: Arguments) -> bool:
-    numbers = _whole(arguments)
-    return len(numbers) > 1 and _descends(numbers)
-
-
-def _are_different(arguments: Arguments) -> bool:
-    return len(arguments) > 1 and _is_distinct(arguments)
-
-
-def _has_item(arguments: Arguments) -> bool:
-    """An argument is an item or a part of another one."""
-    return any(
-        _is_in(one, other) for one in arguments for other in arguments if one is not other and hasattr(other, "__len__")
-    )
-
-
-def _is_in(one: Any, other: Any) -> bool:
-    try:
-        return one in other
-    except TypeError:
-        return False
-
-
-_RELATIONS = {
-    "lengths differ": _are_of_one_length,
-    "not the length": _number_is_length,
-    "last not the length": _last_is_length,
-    "beyond the length": _numbers_fit,
-    "no position": _are_positions,
-    "conflicting keys": _keys_agree,
-    "numbers not ascending": _numbers_ascend,
-    "numbers not descending": _numbers_descend,
-    "equal arguments": _are_different,
-    "no item of another": _has_item,
-}
+# ---- for choosing among inputs
 
 
 def traits(arguments: Arguments) -> frozenset[str]:
-    """What is special about an input: words such as `0 palindrome`, each with the argument's place."""
+    """What is special about an input: words such as `0 palindrome`, each with the place of the argument."""
     found = {f"{place} {word}" for place, value in enumerate(arguments) for word in _traits(value)}
-    if len(arguments) > 1:
-        found.update(name for name, holds in _RELATIONS.items() if holds(arguments))
-    return frozenset(found)
+    return frozenset(
+        found.union(name for name, holds in _OF_ARGUMENTS.items() if len(arguments) > 1 and holds(arguments))
+    )
 
 
 def _traits(value: Any) -> Iterator[str]:
-    match value:
-        case bool() | None:
-            yield repr(value)
-        case int() | float():
-            yield (
-                "negative" if value < 0 else repr(value) if value in (0, 1, 2) else "even" if value % 2 == 0 else "odd"
-            )
-            if type(value) is float and value.is_integer():
-                yield "whole"
-            digits = str(value)
-            if len(digits) > 1 and len(set(digits)) <= 2:
-                yield "digits alike"
-        case str():
-            yield from ("letters",) if value.isalpha() else ("digits",) if value.isdigit() else ()
-            yield from (name for name, pattern in _CLASSES.items() if pattern.search(value))
-            yield from _of_items(value)
-            if value != value.strip():
-                yield "space around"
-        case list() | tuple():
-            yield from _of_items(value)
-            numbers = [item for item in value if type(item) in (int, float)]
-            if numbers and len(numbers) == len(value):
-                yield "no positive" if max(numbers) <= 0 else "some negative" if min(numbers) < 0 else "no negative"
-                if any(type(item) is float and item.is_integer() for item in numbers):
-                    yield "whole" if _is_of_one_type(value) else "whole among others"
-            if any(item in (0, "", [], ()) for item in value if item.__hash__ is None or item == item):  # noqa: PLR0124
-                yield "empty item"
-            inner = [
-                number for item in value if type(item) in _SEQUENCES for number in item if type(number) in (int, float)
-            ]
-            if inner and max(inner) <= 0:
-                yield "nothing positive inside"
-            if any(type(item) in _SEQUENCES and not _is_distinct(item) for item in value):
-                yield "duplicates inside"
-        case dict() | set() | frozenset():
-            yield f"{min(len(value), 3)} items"
-
-
-def _of_items(value: Any) -> Iterator[str]:
-    if len(value) <= 2:
-        yield f"{len(value)} items"
-    if len(value) > 1:
-        names = map(repr, value)
-        common = Counter(names).most_common(1)[0][1]
-        if common == len(value):
-            yield "all equal"
-        elif common > 1:
-            yield "duplicates"
-        if list(value) == list(value)[::-1]:
-            yield "palindrome"
-        if _ascends(value):
-            yield "ascending"
-        elif _descends(value):
-            yield "descending"
-    if len(value) > _MANY_ITEMS:
-        yield "many items"
+    if value is None or type(value) is bool or value in (0, 1, 2, "", (), []):
+        yield repr(value)
+    elif type(value) in (int, float):
+        yield "negative" if value < 0 else "odd" if value % 2 else "even"
+        yield f"{min(len(set(str(value))), _FEW)} digits of {min(len(str(value)), _FEW)}"
+    elif type(value) in (str, list, tuple):
+        rules = _OF_TEXTS if type(value) is str else _OF_SEQUENCES
+        yield from (name for name, holds in rules.items() if not holds(value))
+        yield f"{min(len(value), _FEW)} items" if len(value) <= _MANY * _MANY else "many items"
+    if type(value) in (list, tuple):
+        yield from {"negative inside" for item in value if type(item) in (int, float) and item < 0}
+        yield from {"whole inside" for item in value if type(item) is float and item.is_integer()}
+        yield from {f"{word} inside" for item in value if type(item) in (str, list, tuple) for word in _traits(item)}

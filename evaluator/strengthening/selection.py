@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-_ENOUGH: Final = 4
-"""How many added inputs that notice a mutant are worth something; each one half of the one before."""
+_SEEN: Final = 0.7
+"""How much each further input that notices a mutant is worth, of the one before."""
 _NEW_KIND: Final = 0.5
 
 
@@ -42,7 +42,10 @@ def cover(candidates: Sequence[Candidate], wanted: frozenset[int]) -> list[int]:
 
 
 def fill(candidates: Sequence[Candidate], chosen: Sequence[int], most: int) -> list[int]:
-    """The chosen places and more, up to `most`, that notice mutants in other combinations, or are of other kinds."""
+    """The chosen places and more, up to `most`, that notice mutants in other combinations, or are of other kinds.
+
+    Among equals the last one: a large input shows more than a small one.
+    """
     places = list(chosen)
     seen: dict[int, int] = {}
     kinds: dict[str, int] = {}
@@ -50,12 +53,12 @@ def fill(candidates: Sequence[Candidate], chosen: Sequence[int], most: int) -> l
         _note(candidates[place], seen, kinds)
     left = set(range(len(candidates))) - set(places)
     while left and len(places) < most:
-        worth, _, place = max((_worth(candidates[each], seen, kinds), -candidates[each].size, -each) for each in left)
+        worth, place = max((_worth(candidates[each], seen, kinds), each) for each in left)
         if worth <= 0:
             break
-        places.append(-place)
-        left.discard(-place)
-        _note(candidates[-place], seen, kinds)
+        places.append(place)
+        left.discard(place)
+        _note(candidates[place], seen, kinds)
     return places
 
 
@@ -67,6 +70,6 @@ def _note(candidate: Candidate, seen: dict[int, int], kinds: dict[str, int]) -> 
 
 
 def _worth(candidate: Candidate, seen: dict[int, int], kinds: dict[str, int]) -> float:
-    noticed = sum(0.5 ** seen.get(each, 0) for each in candidate.kills if seen.get(each, 0) < _ENOUGH)
+    noticed = sum(_SEEN ** seen.get(each, 0) for each in candidate.kills)
     special = sum(_NEW_KIND ** (1 + kinds.get(kind, 0)) for kind in candidate.kinds)
     return noticed + special - candidate.cost

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import islice
 from random import Random
 from typing import Any, Final, NamedTuple
@@ -21,6 +21,7 @@ _BOUNDARIES, _FRESH, _EDITED = 400, 250, 250
 """Inputs per round."""
 _ROUNDS: Final = 3
 _MOST: Final = 600
+_AT_ONCE: Final = 100
 _SHARE_LEFT: Final = 0.6
 """Of the budget, for the programs."""
 _POOL: Final = 200
@@ -52,6 +53,8 @@ class Validity:
         self._names = _parameters(oracle, subject.task.entry_point)
         self._has_sets = _SETS.search(oracle) is not None
         self._sorts = _SORTS.search(oracle) is not None
+        self._speed: Counter[tuple[int, str]] = Counter()
+        """By argument and its value: how much more often it was too slow for the oracle than not."""
         self.tried = 0
 
     def new_inputs(self, completions: Sequence[str], budget_s: float, rng: Random) -> list[Input]:
@@ -60,33 +63,40 @@ class Validity:
         maker = Maker(self.profile, constants, rng)
         found: list[Input] = []
         for number in range(_ROUNDS):
-            if self._runs.left_s < budget_s * _SHARE_LEFT:
-                break
             pool = [*self.profile.own, *(each.arguments for each in found[-_POOL:])]
-            found += self.valid(_some(maker, pool, rng, with_boundaries=number == 0))
+            found += self.valid(_some(maker, pool, rng, with_boundaries=number == 0), until_s=budget_s * _SHARE_LEFT)
         found.sort(key=lambda each: (size_of(each.arguments), repr(each.arguments)))
         return _varied(found)
 
-    def valid(self, made: Iterator[Arguments] | Sequence[Arguments]) -> list[Input]:
-        """Those of the inputs that are valid, in their order."""
-        allowed = [each for arguments in made if (each := self._allowed(arguments)) is not None]
-        self.tried += len(allowed)
-        payloads = [payload for _, payload, _ in allowed]
-        once, again = (
-            self._runs.answers(self._oracle, payloads, wall_s=self._wall_s, stops=False, other_seed=other)
-            for other in (False, True)
-        )
-        return [
-            Input(arguments, payload, departures, one.value)
-            for (arguments, payload, departures), one, other in zip(allowed, once, again, strict=True)
-            if self._is_sure(one, other) and not (departures and self._is_unlike_own(one.value))
-        ]
+    def valid(self, made: Iterable[Arguments], *, until_s: float = 0.0) -> list[Input]:
+        """Those of the inputs that are valid, in their order; those tried before only so many seconds are left."""
+        found: list[Input] = []
+        allowed = filter(None, map(self._allowed, made))
+        while self._runs.left_s > until_s and (some := list(islice(allowed, _AT_ONCE))):
+            self.tried += len(some)
+            once = self._answers([payload for _, payload, _ in some])
+            for (arguments, _, _), answer in zip(some, once, strict=True):
+                slower = 1 if answer.how is How.LIMIT else -1
+                self._speed.update(dict.fromkeys(enumerate(map(repr, arguments)), slower))
+            first = [(each, answer) for each, answer in zip(some, once, strict=True) if answer.how is How.VALUE]
+            again = self._answers([payload for (_, payload, _), _ in first], other_seed=True)
+            found += [
+                Input(*each, one.value)
+                for (each, one), other in zip(first, again, strict=True)
+                if self._is_sure(one, other) and not (each[2] and self._is_unlike_own(one.value))
+            ]
+        return found
+
+    def _answers(self, payloads: Sequence[bytes], *, other_seed: bool = False) -> list[Answer]:
+        return self._runs.answers(self._oracle, payloads, wall_s=self._wall_s, stops=False, other_seed=other_seed)
 
     def _allowed(self, arguments: Arguments) -> tuple[Arguments, bytes, frozenset[str]] | None:
         departures = self.profile.departures(arguments)
         if not is_near(departures) or departures & self._bounds.refused:
             return None
         if not self._bounds.hold(arguments, self._names):
+            return None
+        if any(self._speed[each] > 1 for each in enumerate(map(repr, arguments))):
             return None
         try:
             return arguments, self._subject.payload(arguments), departures
@@ -105,12 +115,14 @@ class Validity:
         return bool(expected) and all(map(len, expected)) and hasattr(answer, "__len__") and not len(answer)
 
 
-def _some(maker: Maker, pool: Sequence[Arguments], rng: Random, *, with_boundaries: bool) -> Iterator[Arguments]:
-    if with_boundaries:
-        found = list(islice(maker.boundaries(), 3 * _BOUNDARIES))
-        yield from rng.sample(found, _BOUNDARIES) if len(found) > _BOUNDARIES else found
-    yield from islice(maker.fresh(), _FRESH)
-    yield from islice(maker.edited(pool), _EDITED)
+def _some(maker: Maker, pool: Sequence[Arguments], rng: Random, *, with_boundaries: bool) -> list[Arguments]:
+    """In any order, so that all kinds are among the first ones."""
+    found = list(islice(maker.boundaries(), 3 * _BOUNDARIES)) if with_boundaries else []
+    if len(found) > _BOUNDARIES:
+        found = rng.sample(found, _BOUNDARIES)
+    found += [*islice(maker.fresh(), _FRESH), *islice(maker.edited(pool), _EDITED)]
+    rng.shuffle(found)
+    return found
 
 
 def _varied(inputs: Sequence[Input]) -> list[Input]:
