@@ -234,10 +234,15 @@ def _wrapped_calls(task: Task) -> Iterator[tuple[Form, Arguments, tuple[str, ...
             continue
         try:
             values = [*calls[0].args, *(keyword.value for keyword in calls[0].keywords)]
-            arguments = tuple(fold(value, frozenset()) for value in values)
+            arguments = tuple(argument for value in values for argument in _arguments(value))
         except (ValueError, KeyError, TypeError, ArithmeticError, RecursionError):
             continue
         yield form, arguments, tuple(str(keyword.arg) for keyword in calls[0].keywords)
+
+
+def _arguments(value: ast.expr) -> list[Any]:
+    """The literal argument, or those of an unpacked list."""
+    return list(fold(value.value, frozenset())) if isinstance(value, ast.Starred) else [fold(value, frozenset())]
 
 
 def _form_of(test: ast.expr, call: ast.Call) -> Form | None:
