@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from evaluator.commands.output import CommandError, Exit, one_line, print_json, print_more, print_table
+from evaluator.commands.output import CommandError, Exit, counted, one_line, print_json, print_more, print_table
 from evaluator.runs.comparison import (
     Change,
     Comparison,
@@ -24,10 +24,12 @@ from evaluator.runs.comparison import (
 )
 from evaluator.runs.expressions import MODEL
 from evaluator.runs.reading import Run
+from evaluator.runs.regraded import RewardChange, reward_changes
 
 _PRINTED: Final = 50
 _WIDEST: Final = 160
 _LISTED: Final = (Change.FIXED, Change.BROKEN, Change.ONLY_A, Change.ONLY_B, Change.OTHER_TESTS, Change.NOT_GRADED)
+"""Changes whose tasks are listed."""
 
 
 def compare_runs(
@@ -47,7 +49,10 @@ def compare_runs(
     found = compare(_side(a, model_a, step_a, "a"), _side(b, model_b, step_b, "b"))
     deciding, minor = settings_that_decide(a.manifest, b.manifest), minor_settings(a.manifest, b.manifest)
     against = obstacles(found, deciding)
+    changed = reward_changes(a, b) if found.counts[Change.OTHER_TESTS] else None
     said = None if against else headline(found)
+    if changed is not None and not deciding:
+        said, against = _of_rewards(changed, found.counts[Change.OTHER_TESTS]), []
     sides = {
         "a": {"run": str(a.path), "model": model_a, "step": step_a, "mean": found.a_mean, "left_out": found.a_left_out},
         "b": {"run": str(b.path), "model": model_b, "step": step_b, "mean": found.b_mean, "left_out": found.b_left_out},
@@ -56,10 +61,13 @@ def compare_runs(
         about = {
             "headline": said, "obstacles": against, "better": None if against else found.better,
             "differing_settings": deciding, "minor_settings": minor,
+            "reward_changes": None if changed is None else [each._asdict() for each in changed],
         }  # fmt: skip
         print_json({**sides, **about, **_figures(found)}, in_one_line=True)
     else:
-        _print(found, sides, said, against, minor)
+        listed = _LISTED if changed is None else [each for each in _LISTED if each != Change.OTHER_TESTS]
+        _print(found, sides, said, against, minor, listed)
+        _print_rewards(changed or [])
     if said is None:
         raise CommandError(f"no headline: {'; '.join(against)}")
     return Exit.FINDING if found.better == "a" else Exit.DONE
@@ -104,6 +112,7 @@ def _print(
     said: str | None,
     against: list[str],
     minor: list[Setting],
+    wanted: Sequence[Change],
 ) -> None:
     print(said or "No headline: the two can't be compared.")
     for line in against:
@@ -123,7 +132,7 @@ def _print(
         if count or change in (Change.FIXED, Change.BROKEN, Change.SAME)
     ]
     print_table(("tasks", ""), counts, numbers=("",))
-    listed = [task for task in found.tasks if task.change in _LISTED]
+    listed = [task for task in found.tasks if task.change in wanted]
     if listed:
         print()
         tasks = [(one_line(t.task_id, _WIDEST), _of(t.a), _of(t.b), t.change.words) for t in listed[:_PRINTED]]
@@ -131,6 +140,24 @@ def _print(
         print_more(len(listed), _PRINTED)
     for setting in minor:
         print(f"also differs: {setting.name}: {one_line(setting.a, _WIDEST)} in A, {one_line(setting.b, _WIDEST)} in B")
+
+
+def _of_rewards(changed: list[RewardChange], tasks: int) -> str:
+    """The headline where the same rollouts were graded with other tests."""
+    fell = sum(each.after < each.before for each in changed)
+    said = f"{counted(fell, 'reward')} fell and {len(changed) - fell:,} rose in B"
+    return f"{said}: the same rollouts, with other tests for {counted(tasks, 'task')}"
+
+
+def _print_rewards(changed: list[RewardChange]) -> None:
+    if changed:
+        print()
+        rows = [
+            (one_line(each.sample_id, _WIDEST), f"{each.before:g}", f"{each.after:g}", one_line(each.why, _WIDEST))
+            for each in changed[:_PRINTED]
+        ]
+        print_table(("sample", "A", "B", "in B"), rows, numbers=("A", "B"))
+        print_more(len(changed), _PRINTED)
 
 
 def _step(step: int | None) -> str:

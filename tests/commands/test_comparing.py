@@ -7,7 +7,7 @@ import pytest
 
 from evaluator.model import Limits
 from tests.commands.command_line import one_line, rollscope
-from tests.runs.test_comparison import outcomes, write
+from tests.runs.test_comparison import outcomes, task, write
 
 
 @pytest.fixture
@@ -83,3 +83,16 @@ def test_what_is_missing_is_one_line(runs: Path, arguments: list[str], told: str
     done = rollscope("compare", *arguments, cwd=runs)
     assert done.returncode == 2
     assert one_line(done.stderr) == f"rollscope: {told}"
+
+
+def test_the_same_rollouts_with_other_tests_are_compared_by_their_rewards(tmp_path: Path) -> None:
+    write(tmp_path / "before", {"t0": "PP", "t1": "P"})
+    stronger = {"t0": task("t0", expected="2\n")}
+    write(tmp_path / "after", {"t0": "PW", "t1": "P"}, stronger)
+    done = rollscope("compare", "before", "after", "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert report["headline"] == "1 reward fell and 0 rose in B: the same rollouts, with other tests for 1 task"
+    assert [(each["sample_id"], each["before"], each["after"]) for each in report["reward_changes"]] == [("t0#1", 1, 0)]
+    write(tmp_path / "others", {"t0": "PW", "t1": "P"}, stronger, rollouts="others.jsonl")
+    assert rollscope("compare", "before", "others", cwd=tmp_path).returncode == 2
