@@ -34,7 +34,7 @@ from evaluator.strengthening.subjects import Subject, subject_of
 from evaluator.strengthening.validity import Input, Validity
 from evaluator.suites.reading import UngradableError
 
-MOST_ADDED: Final = 40
+MOST_ADDED: Final = 50
 """Test cases per task, where there are no rollouts that say which are needed."""
 _MUTANTS: Final = 150
 _LEAST_S, _MOST_S, _TIMES_OWN = 0.1, 1.0, 20
@@ -42,6 +42,8 @@ _LEAST_S, _MOST_S, _TIMES_OWN = 0.1, 1.0, 20
 _FOR_ROLLOUTS: Final = 0.3
 """The share of the budget that mutants leave where there are rollouts."""
 _SPARE: Final = 0.05
+_PROBED: Final = 1.3
+"""Of what is left, so that finding a majority takes a fifth of it."""
 _ANY_ORDER: Final = re.compile(
     r"\bany order\b|\border does(?: not|n't) matter\b|\bany (?:valid|one) of\b", re.IGNORECASE
 )
@@ -93,31 +95,30 @@ class _Work:
         if _ANY_ORDER.search(subject.task.prompt) and not (subject.form and subject.form.wrapper):
             report.status = "several answers?"
             raise UngradableError("its prompt says that any order, or any one of several, will do")
-        passing = self._passing()
+        oracle = subject.task.reference
+        if oracle is not None and (place := self._failing(oracle)) is not None:
+            raise UngradableError(f"its own reference does not pass: {subject.shown(subject.own[place])[:200]}")
+        passing = [program for program in self._programs if self._failing(program.code) is None]
         report.passing = sum(len(program.samples) for program in passing)
-        oracle = self._oracle(passing)
+        oracle = oracle or self._majority(passing)
         validity = Validity(subject, self._runs, oracle, self._wall_s)
         inputs = validity.new_inputs([each.code for each in self._programs], self._budget_s, self._rng)
         report.tried, report.valid = validity.tried, len(inputs)
         shown, survivors = self._of_mutants(oracle, inputs)
-        wrong = self._of_rollouts(passing, inputs)
-        doubtful = self._doubtful(wrong, passing, inputs)
-        added = self._chosen(inputs, shown, survivors, wrong, doubtful)
+        wrong = [self._wrong_on(program.code, inputs) for program in passing]
+        against = Counter(place for answers in wrong for place in answers)
+        doubtful = {place for place, count in against.items() if self._is_doubtful(count, len(passing))}
+        report.doubtful = len(doubtful)
+        added = self._chosen(
+            [place for place in range(len(inputs)) if place not in doubtful], inputs, shown, survivors, wrong
+        )
         noticed = {mutant for place in added for mutant in shown[place]} & survivors
         report.killed_after = report.killed_before + len(noticed)
-        for place in added:
-            by = (
-                "rollout"
-                if any(place in answers for answers in wrong)
-                else "mutant"
-                if shown[place] & survivors
-                else "boundary"
-            )
-            each = inputs[place]
-            certainty = self._certainty(sum(place in answers for answers in wrong), len(passing))
-            report.added.append(
-                Added(subject.shown(each.arguments), _text(each.expected), by, certainty, sorted(each.departures))
-            )
+        for each, place in ((inputs[place], place) for place in added):
+            by = "rollout" if against[place] else "mutant" if shown[place] & survivors else "boundary"
+            certainty = self._certainty(against[place], len(passing))
+            call, expected = subject.shown(each.arguments), _text(each.expected)
+            report.added.append(Added(call, expected, by, certainty, sorted(each.departures)))
         self._find(passing, wrong, doubtful, inputs, validity)
         report.status = "finding" if report.findings else "hole" if noticed else "nothing found"
         report.seconds = round(self._budget_s - self._runs.left_s, 2)
@@ -126,138 +127,97 @@ class _Work:
 
     # ---- what is right
 
-    def _passing(self) -> list[Program]:
-        """The rollouts' programs that pass the task's own tests; where their answers are not known, those that run."""
-        return [program for program in self._programs if self._failing(program.code) is None]
-
     def _failing(self, code: str) -> int | None:
-        """The first own test that a program fails."""
-        answers = self._runs.answers(code, self._own, wall_s=_MOST_S)
-        if self._runs.left_s > 0 and all(answer.how is How.VALUE for answer in answers):
-            self._wall_s = min(max(_LEAST_S, _TIMES_OWN * max(answer.seconds for answer in answers)), _MOST_S)
+        """The first own test that a program fails, or is too slow for. Sets how long an input may take from here on."""
+        answers = self._runs.answers(code, self._own, wall_s=self._wall_s)
         for place, answer in enumerate(answers):
-            if answer.how is not How.VALUE:
+            expected = self._subject.expected[place : place + 1]
+            if answer.how is not How.VALUE or not all(self._subject.equal(each, answer.value) for each in expected):
                 return place
-            if self._subject.expected and not self._subject.equal(self._subject.expected[place], answer.value):
-                return place
+        self._wall_s = min(max(_LEAST_S, _TIMES_OWN * max(answer.seconds for answer in answers)), self._wall_s)
         return None
-
-    def _oracle(self, passing: Sequence[Program]) -> str:
-        """The program that says what is right. Raises `UngradableError` if there is none."""
-        reference, subject = self._subject.task.reference, self._subject
-        if reference is None:
-            return self._majority(passing)
-        if (place := self._failing(reference)) is not None:
-            raise UngradableError(
-                f"its own reference does not pass within {_MOST_S:g} s: {subject.shown(subject.own[place])[:200]}"
-            )
-        return reference
 
     def _majority(self, passing: Sequence[Program]) -> str:
         """One of the programs that most samples agree with on new inputs of the first one."""
         if sum(len(program.samples) for program in passing) < _LEAST_VOTES:
             raise UngradableError("it has no reference, and fewer than two rollouts pass its tests")
-        first = passing[0].code
-        probe = Validity(self._subject, self._runs, first, self._wall_s)
-        inputs = probe.new_inputs([], self._runs.left_s * 1.2, Random(0))[:200]  # noqa: S311
+        probe = Validity(self._subject, self._runs, passing[0].code, self._wall_s)
+        inputs = probe.new_inputs([], self._runs.left_s * _PROBED, self._rng)
         votes: Counter[str] = Counter()
-        of_answers: dict[str, str] = {}
+        codes: dict[str, str] = {}
         for program in passing:
-            answers = self._runs.answers(program.code, [each.payload for each in inputs], wall_s=_MOST_S)
-            key = repr(
-                [
-                    self._differs(each.expected, answer) and str(answer)
-                    for each, answer in zip(inputs, answers, strict=True)
-                ]
-            )
+            wrong = self._wrong_on(program.code, inputs)
+            key = repr({place: str(answer) for place, answer in wrong.items()})
             votes[key] += len(program.samples)
-            of_answers.setdefault(key, program.code)
-        return of_answers[votes.most_common(1)[0][0]]
+            codes.setdefault(key, program.code)
+        return codes[votes.most_common(1)[0][0]]
 
-    def _certainty(self, wrong: int, passing: int) -> str:
+    def _is_doubtful(self, against: int, passing: int) -> bool:
+        """Whether what is expected is not sure, because so many passing programs answer otherwise."""
+        least = 1 if self._subject.task.reference is None else _LEAST_VOTES + 1
+        return against >= least and 2 * against >= passing
+
+    def _certainty(self, against: int, passing: int) -> str:
         if self._subject.task.reference is not None:
             return "reference"
-        return f"all passing but {wrong}" if wrong else f"all {passing} passing"
-
-    def _differs(self, expected: Any, answer: Answer) -> bool:
-        """Limits say nothing here: a program may be slow and right."""
-        if answer.how is How.ERROR:
-            return True
-        return answer.how is How.VALUE and not self._subject.equal(expected, answer.value)
+        if self._is_doubtful(against, passing):
+            return "passing rollouts disagree"
+        return f"all passing but {against}" if against else "all passing"
 
     # ---- wrong programs
 
+    def _wrong_on(self, code: str, inputs: Sequence[Input]) -> dict[int, Answer]:
+        """A program's answers to the inputs on which it is wrong. Limits say nothing: it may be slow and right."""
+        answers = self._runs.answers(code, [each.payload for each in inputs], wall_s=self._wall_s)
+        found = enumerate(zip(inputs, answers, strict=True))
+        return {place: answer for place, (each, answer) in found if self._is_wrong(each.expected, answer)}
+
+    def _is_wrong(self, expected: Any, answer: Answer) -> bool:
+        return answer.how is How.ERROR or (answer.how is How.VALUE and not self._subject.equal(expected, answer.value))
+
     def _of_mutants(self, oracle: str, inputs: Sequence[Input]) -> tuple[list[set[int]], set[int]]:
         """By input the mutants that it shows; and the mutants that the task's own tests do not notice."""
-        shown: list[set[int]] = [set() for _ in inputs]
+        own = self._runs.answers(oracle, self._own, wall_s=self._wall_s)
+        given = zip(self._subject.own, self._own, own, strict=True)
+        both = [*(Input(each, payload, frozenset(), answer.value) for each, payload, answer in given), *inputs]
+        shown: list[set[int]] = [set() for _ in both]
         survivors: set[int] = set()
-        own = self._runs.answers(oracle, self._own, wall_s=_MOST_S)
-        payloads = [*self._own, *(each.payload for each in inputs)]
-        expected = [*(answer.value for answer in own), *(each.expected for each in inputs)]
         for number, mutant in enumerate(mutants_of(oracle, _MUTANTS, self._rng)):
             if self._runs.left_s < self._budget_s * (_FOR_ROLLOUTS if self._programs else _SPARE):
                 break
-            answers = self._runs.answers(mutant.source, payloads, wall_s=self._wall_s)
             self._report.mutants += 1
-            wrong = [self._differs(each, answer) for each, answer in zip(expected, answers, strict=True)]
-            for place, is_wrong in enumerate(wrong[len(own) :]):
-                if is_wrong:
+            answers = self._runs.answers(mutant.source, [each.payload for each in both], wall_s=self._wall_s)
+            for place, (each, answer) in enumerate(zip(both, answers, strict=True)):
+                if self._is_wrong(each.expected, answer):
                     shown[place].add(number)
-            if any(wrong[: len(own)]) or any(answer.how is not How.VALUE for answer in answers[: len(own)]):
-                self._report.killed_before += 1
-            else:
+            if all(
+                answer.how is How.VALUE and number not in shown[place]
+                for place, answer in enumerate(answers[: len(own)])
+            ):
                 survivors.add(number)
-        return shown, survivors
-
-    def _of_rollouts(self, passing: Sequence[Program], inputs: Sequence[Input]) -> list[dict[int, Answer]]:
-        """By program its answers to the inputs on which it is wrong."""
-        payloads = [each.payload for each in inputs]
-        found = []
-        for program in passing:
-            answers = self._runs.answers(program.code, payloads, wall_s=_MOST_S)
-            wrong = enumerate(zip(inputs, answers, strict=True))
-            found.append({place: answer for place, (each, answer) in wrong if self._differs(each.expected, answer)})
-        return found
-
-    def _doubtful(
-        self, wrong: Sequence[dict[int, Answer]], passing: Sequence[Program], inputs: Sequence[Input]
-    ) -> set[int]:
-        """Inputs on which what is expected is not sure, because so many passing rollouts answer otherwise."""
-        against = Counter(place for answers in wrong for place in answers)
-        least = _LEAST_VOTES + 1 if self._subject.task.reference is not None else 1
-        found = {place for place, count in against.items() if count >= least and 2 * count >= len(passing)}
-        self._report.doubtful = len(found)
-        del inputs
-        return found
+        self._report.killed_before = self._report.mutants - len(survivors)
+        return shown[len(own) :], survivors
 
     # ---- what is added
 
     def _chosen(
         self,
+        places: Sequence[int],
         inputs: Sequence[Input],
         shown: Sequence[set[int]],
         survivors: set[int],
         wrong: Sequence[dict[int, Answer]],
-        doubtful: set[int],
     ) -> list[int]:
-        kills = [set(mutants) for mutants in shown]
-        for number, answers in enumerate(wrong):
-            for place in answers:
-                kills[place].add(_MUTANTS + number)
-        places = [place for place in range(len(inputs)) if place not in doubtful]
-        candidates = [
-            Candidate(
-                frozenset(kills[place]),
-                size_of(inputs[place].arguments),
-                inputs[place].departures | traits(inputs[place].arguments) | {_kind(inputs[place].expected)},
-                _COST * len(inputs[place].departures),
-            )
-            for place in places
-        ]
+        """Some of these places: the fewest for the wrong rollouts and the mutants; without rollouts, more."""
+        candidates = []
+        for place, each in ((place, inputs[place]) for place in places):
+            programs = {_MUTANTS + number for number, answers in enumerate(wrong) if place in answers}
+            kinds = each.departures | traits(each.arguments) | {_kind(each.expected)}
+            cost = _COST * len(each.departures)
+            candidates.append(Candidate(frozenset(shown[place] | programs), size_of(each.arguments), kinds, cost))
         programs = {_MUTANTS + number for number, answers in enumerate(wrong) if answers}
         chosen = cover(candidates, frozenset(survivors | programs))
-        if not self._programs:
-            chosen = fill(candidates, chosen, MOST_ADDED)
+        chosen = chosen if self._programs else fill(candidates, chosen, MOST_ADDED)
         return [places[each] for each in chosen]
 
     # ---- what is reported
@@ -281,33 +241,28 @@ class _Work:
                 each = inputs[min(answers)]
                 if len(report.findings) < _SHRUNK:
                     each = self._shrunk(each, passing[number].code, validity)
-                report.findings.append(self._finding(each, passing, sure, known))
-                known.add(number)
+                found = self._finding(each, passing, sure, known)
+                report.findings += [found] if found.wrong else []  # else its answers are random
 
     def _shrunk(self, found: Input, code: str, validity: Validity) -> Input:
-        def valid_by_text(made: Sequence[Arguments]) -> dict[str, Input]:
-            valid = validity.valid(made) if self._runs.left_s > 0 else []
-            answers = self._runs.answers(code, [each.payload for each in valid], wall_s=_MOST_S)
-            pairs = zip(valid, answers, strict=True)
-            return {repr(each.arguments): each for each, answer in pairs if self._differs(each.expected, answer)}
+        def still_wrong(made: Sequence[Arguments]) -> dict[str, Input]:
+            valid = validity.valid(made)
+            return {repr(valid[place].arguments): valid[place] for place in self._wrong_on(code, valid)}
 
         def holds(made: Sequence[Arguments]) -> list[bool]:
-            held = valid_by_text(made)
+            held = still_wrong(made)
             return [repr(each) in held for each in made]
 
         smallest = shrink(found.arguments, holds)
-        return valid_by_text([smallest]).get(repr(smallest), found)
+        return still_wrong([smallest]).get(repr(smallest), found)
 
     def _finding(
         self, each: Input, passing: Sequence[Program], wrong: Sequence[dict[int, Answer]], known: set[int]
     ) -> Finding:
         groups: dict[str, list[str]] = {}
         count = 0
-        for number, answers in enumerate(wrong):
-            if not answers:
-                continue
-            (answer,) = self._runs.answers(passing[number].code, [each.payload], wall_s=_MOST_S)
-            if self._differs(each.expected, answer):
+        for number in (number for number, answers in enumerate(wrong) if answers):
+            for answer in self._wrong_on(passing[number].code, [each]).values():
                 groups.setdefault(str(answer)[:_SHOWN], []).extend(passing[number].samples)
                 known.add(number)
                 count += 1

@@ -24,6 +24,8 @@ _FAILURES: Final = 200
 _NUMBERS: Final = (0, 1, -1, 2, 3, 4, 5, 7, 8, 9, 10, 11, 12, 16, 20, 25, 99, 100, 101)
 _LENGTHS: Final = (64, 101)
 """Of a text that is repeated: far longer than most own ones, and a prime number."""
+_FORMATTED: Final = 12
+"""Of a text, how many variants with other numbers at the same places."""
 _WORDS: Final = re.compile(r"[A-Za-z]+|\d+|\s+|[^A-Za-z\d\s]")
 _LETTERS: Final = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789!?.,-_ #@$%&*+/;:'\""
 
@@ -100,7 +102,7 @@ class Maker:
         chance, place = self._rng.random(), self._rng.randrange(len(own)) if own else 0
         if len(own) > 1 and chance < 0.1:
             return self._related(own, *self._rng.sample(range(len(own)), 2))
-        if chance < 0.2:
+        if chance < 0.25:
             return self._renamed(own)
         return (*own[:place], self._edited(own[place], (place,)), *own[place + 1 :]) if own else own
 
@@ -210,6 +212,8 @@ class Maker:
             "".join(sorted(value)), value.replace(" ", "  "), " ", "a", "A", "1",
             *((value * length)[:length] for length in _LENGTHS),
         ]  # fmt: skip
+        if re.search(r"\d", value):
+            made += [re.sub(r"\d+", self._other_number, value) for _ in range(_FORMATTED)]
         for word in dict.fromkeys(words):
             others = ["", word * 2, rng.choice(words)]
             if word.isdigit():
@@ -220,6 +224,9 @@ class Maker:
         for text in self._of_type(str)[:20]:
             made += [text, value + text, text + value, value[:at] + text + value[at:]] if len(text) <= _LONGEST else []
         return made
+
+    def _other_number(self, found: re.Match[str]) -> str:
+        return str(self._rng.randint(0, 10 ** min(len(found[0]), 9))) if self._rng.random() < 0.5 else found[0]
 
     def _items_like(self, items: list[Any], path: Path) -> list[list[Any]]:
         rng = self._rng

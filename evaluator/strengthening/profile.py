@@ -260,9 +260,9 @@ def _of_number(value: float, own: Sequence[float]) -> Iterator[str]:
         yield "positive"
     elif 0 < value < low:
         yield "small" if value <= _SMALL else "smaller"
-    if abs(value) > max(_SMALL, _LARGER * most):
+    if abs(value) > _LARGER * max(most, _FEW):
         yield "large" if abs(value) <= _LARGEST else "huge"
-    elif abs(value) > max(_SMALL, most):
+    elif abs(value) > most:
         yield "larger"
 
 

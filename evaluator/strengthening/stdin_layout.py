@@ -1,8 +1,8 @@
 """The layout of a program's input, inferred from samples: a new input has counts that fit its items.
 
-An input is read as parts: lines with a fixed number of words, of which some are counts, rows with as many words as a
-count says, texts of such a length, as many lines as a count says, and as many blocks of these. Counts are no
-arguments: they are written by what there is to count.
+An input is read as parts: a line with a fixed number of words, some of which may be counts, then rows with as many
+words as a count says, texts of such a length, as many lines as a count says, and as many blocks of all these. Counts
+are no arguments: they are written by what there is to count.
 """
 
 from __future__ import annotations
@@ -10,8 +10,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from evaluator.strengthening.profile import Arguments
 
@@ -20,57 +19,53 @@ _MOST_PARTS: Final = 3
 _MOST_WORDS: Final = 5
 _WHOLE: Final = re.compile(r"-?(?:0|[1-9]\d{0,17})")
 _REAL: Final = re.compile(r"-?\d{1,15}\.\d{1,15}")
+_FIELDS, _ROW, _TEXT = "fields", "row", "text"
 
 
-class _MisfitError(ValueError):
+class MisfitError(ValueError):
     """An input that does not have the layout."""
 
 
-@dataclass(frozen=True)
-class Part:
-    """`words`: of a line, or of each of its lines; or the place of the count that says so, as a negative number."""
+class Part(NamedTuple):
+    """One line, or several. A count is named by its place among the words of all lines of fields, from 1."""
 
     kind: str
-    """`line`, `row`, `text` (one word), `lines` (of words), `texts`."""
-    words: int = 0
-    count: int = 0
-    """Of several lines, or of a text's characters: the place of the count that says how many, from 1; 0 for none."""
+    """`fields`: each word is an argument or a count; `row`: all words are one argument; `text`: one word."""
+    width: int = 0
+    """How many words, or characters of a text; negative: the count that says so; 0: any."""
+    many: int = 0
+    """The count of such lines, which are one argument; 0 for a single line."""
 
 
-@dataclass(frozen=True)
-class Layout:
+class Layout(NamedTuple):
     """Parts in order, after the number of blocks if there are several."""
 
     parts: tuple[Part, ...]
     in_blocks: bool = False
 
     def arguments(self, text: str) -> Arguments:
-        """The parts of an input, without its counts. Raises `ValueError` if it has another layout."""
+        """The parts of an input, without its counts. Raises `MisfitError` if it has another layout."""
         lines = [line.split() for line in text.rstrip("\n").split("\n")]
         if not self.in_blocks:
-            found, place = self._block(lines, 0)
-            blocks = found
+            values, end = self._read(lines, 0)
         else:
-            if not lines or len(lines[0]) != 1 or not _WHOLE.fullmatch(lines[0][0]):
-                raise _MisfitError
-            place, several = 1, []
-            for _ in range(int(lines[0][0])):
-                found, place = self._block(lines, place)
-                several.append(found)
-            blocks = (several,)
-        if place != len(lines):
-            raise _MisfitError
-        return blocks
+            blocks: list[Arguments] = []
+            end = 1
+            for _ in range(_count(lines[0], 1) if len(lines[0]) == 1 else 0):
+                block, end = self._read(lines, end)
+                blocks.append(block)
+            values = (blocks,)
+        if end != len(lines):
+            raise MisfitError
+        return values
 
     def text(self, arguments: Arguments) -> str:
-        """An input with these parts. Raises `ValueError` if they don't fit together."""
-        if not self.in_blocks:
-            return "\n".join(self._lines(arguments)) + "\n"
-        (blocks,) = arguments
+        """An input with these parts. Raises `MisfitError` if they don't fit together."""
+        blocks = arguments[0] if self.in_blocks else [arguments]
         if not blocks:
-            raise _MisfitError
-        lines = [str(len(blocks)), *(line for block in blocks for line in self._lines(block))]
-        return "\n".join(lines) + "\n"
+            raise MisfitError
+        lines = [str(len(blocks))] if self.in_blocks else []
+        return "\n".join([*lines, *(line for block in blocks for line in self._written(block))]) + "\n"
 
     def fits(self, text: str) -> bool:
         """Whether an input has this layout, and would be written just so."""
@@ -81,117 +76,93 @@ class Layout:
 
     @property
     def _counts(self) -> set[int]:
-        """The places of words that are counts."""
-        return {place for part in self.parts for place in (part.count, -part.words) if place > 0}
+        return {place for part in self.parts for place in (part.many, -part.width) if place > 0}
 
-    def _block(self, lines: list[list[str]], place: int) -> tuple[tuple[Any, ...], int]:
+    def _read(self, lines: list[list[str]], place: int) -> tuple[Arguments, int]:
         values: list[Any] = []
-        seen: list[str] = []
-        counts = self._counts
+        words: list[str] = []
         for part in self.parts:
-            several = part.kind in ("lines", "texts")
-            number = _number(seen, part.count) if several else 1
-            taken = lines[place : place + number]
-            if len(taken) != number or number > len(lines):
-                raise _MisfitError
+            number = _count(words, part.many) if part.many else 1
+            rows = lines[place : place + number]
+            width = _count(words, -part.width) if part.width < 0 else part.width
+            if len(rows) != number or not all(_has_width(part, row, width) for row in rows):
+                raise MisfitError
             place += number
-            if part.kind == "line":
-                if len(taken[0]) != part.words:
-                    raise _MisfitError
-                for word in taken[0]:
-                    seen.append(word)
-                    if len(seen) not in counts:
-                        values.append(_value(word))
-                continue
-            rows = [self._row(part, row, seen) for row in taken]
-            values.append(rows if several else rows[0])
+            if part.kind == _FIELDS:
+                first = len(words) + 1
+                words += rows[0]
+                values += [_value(word) for at, word in enumerate(rows[0], first) if at not in self._counts]
+            else:
+                found = [_of_row(part, row) for row in rows]
+                values.append(found if part.many else found[0])
         return tuple(values), place
 
-    def _row(self, part: Part, row: list[str], seen: list[str]) -> Any:
-        if part.kind in ("text", "texts"):
-            wanted = (
-                _number(seen, part.count if part.kind == "text" else -part.words) if part.count or part.words else 0
-            )
-            if len(row) != 1 or (wanted and len(row[0]) != wanted) or _is_number(row[0]):
-                raise _MisfitError
-            return row[0]
-        if len(row) != (part.words if part.words > 0 else _number(seen, -part.words)):
-            raise _MisfitError
-        values = list(map(_value, row))
-        return values if part.kind == "row" or part.words < 0 else tuple(values)
-
-    def _lines(self, block: Sequence[Any]) -> list[str]:
-        """The lines of one block: its counts are known when all that they count has been seen."""
-        counts: dict[int, int] = {}
-        given, lines, holes = list(block), [], 0
-        places = self._counts
+    def _written(self, block: Sequence[Any]) -> list[str]:
+        """The lines of one block. Its counts are known when all that they count has been seen."""
+        counts: dict[int, str] = {}
+        lines: list[list[str | int]] = []
+        given, words = iter(block), itertools.count(1)
         for part in self.parts:
-            if part.kind == "line":
-                words: list[Any] = []
-                for _ in range(part.words):
-                    holes += 1
-                    words.append(("count", holes) if holes in places else _word(given.pop(0)))
-                lines.append(words)
+            if part.kind == _FIELDS:
+                places = list(itertools.islice(words, part.width))
+                lines.append([place if place in self._counts else _word(next(given, None)) for place in places])
                 continue
-            value = given.pop(0)
-            rows = value if part.kind in ("lines", "texts") else [value]
-            if part.kind in ("lines", "texts"):
-                _agree(counts, part.count, len(rows))
+            value: Any = next(given, None)
+            rows = value if part.many else [value]
+            _agree(counts, part.many, len(rows))
             for row in rows:
-                if part.kind in ("text", "texts"):
-                    _agree(counts, part.count if part.kind == "text" else -part.words, len(row))
-                    lines.append([_word(row)])
-                    continue
-                if part.words < 0:
-                    _agree(counts, -part.words, len(row))
-                elif len(row) != part.words:
-                    raise _MisfitError
-                lines.append(list(map(_word, row)))
-        if given:
-            raise _MisfitError
-        return [
-            " ".join(word if isinstance(word, str) else str(_known(counts, word[1])) for word in line) for line in lines
-        ]
+                _agree(counts, -part.width, len(row))
+                if part.kind == _ROW and part.width > 0 and len(row) != part.width:
+                    raise MisfitError
+                lines.append([_word(row)] if part.kind == _TEXT else list(map(_word, row)))
+        if next(given, None) is not None:
+            raise MisfitError
+        return [" ".join(counts.get(word, "?") if isinstance(word, int) else word for word in line) for line in lines]
 
 
 def layout_of(texts: Sequence[str]) -> Layout | None:
     """The simplest layout that all of these inputs have; None if none is found."""
     if not texts or max(map(len, texts)) > _MOST_CHARACTERS or not all(text.strip() for text in texts):
         return None
+    return next((layout for layout in _layouts() if all(map(layout.fits, texts))), None)
+
+
+def _layouts() -> Iterator[Layout]:
+    """Simple ones first. All counts are in the first line, or the first of each block."""
     for parts in range(1, _MOST_PARTS + 1):
-        for in_blocks in (True, False) if parts > 1 else (False, True):
-            for layout in _layouts(parts, in_blocks=in_blocks):
-                if all(map(layout.fits, texts)):
-                    return layout
-    return None
-
-
-def _layouts(parts: int, *, in_blocks: bool) -> Iterator[Layout]:
-    for lead in range(1, _MOST_WORDS + 1):
-        head = Part("line", lead)
-        options = [*_options(lead), *(Part("line", words) for words in range(1, _MOST_WORDS + 1))]
-        for rest in itertools.product(options, repeat=parts - 1):
-            layout = Layout((head, *rest), in_blocks)
-            yield layout
-    if parts == 1:
-        yield Layout((Part("text"),), in_blocks)
+        for in_blocks in (parts > 1, parts == 1):
+            for words in range(1, _MOST_WORDS + 1):
+                fields = [Part(_FIELDS, each) for each in range(1, _MOST_WORDS + 1)]
+                for rest in itertools.product([*_options(words), *fields], repeat=parts - 1):
+                    yield Layout((Part(_FIELDS, words), *rest), in_blocks)
+        if parts == 1:
+            yield from (Layout((Part(_TEXT),), in_blocks) for in_blocks in (False, True))
 
 
 def _options(words: int) -> Iterator[Part]:
     """The parts that words of the first line may count."""
-    for count in range(1, words + 1):
-        yield Part("row", -count)
-        yield Part("text", count=count)
-    for count in range(1, words + 1):
-        for other in range(1, words + 1):
-            yield Part("texts", -other, count)
-        yield Part("texts", 0, count)
-        for each in range(1, _MOST_WORDS + 1):
-            yield Part("lines", each, count)
-        for other in range(1, words + 1):
-            if other != count:
-                yield Part("lines", -other, count)
-    yield Part("text")
+    counts = range(1, words + 1)
+    for count in counts:
+        yield from (Part(_ROW, -count), Part(_TEXT, -count))
+    for count in counts:
+        yield from (Part(_TEXT, -other, count) for other in counts)
+        yield Part(_TEXT, 0, count)
+        yield from (Part(_ROW, each, count) for each in range(1, _MOST_WORDS + 1))
+        yield from (Part(_ROW, -other, count) for other in counts if other != count)
+    yield Part(_TEXT)
+
+
+def _has_width(part: Part, row: list[str], width: int) -> bool:
+    if part.kind != _TEXT:
+        return len(row) == width
+    return len(row) == 1 and width in (0, len(row[0])) and not _is_number(row[0])
+
+
+def _of_row(part: Part, row: list[str]) -> Any:
+    if part.kind == _TEXT:
+        return row[0]
+    values = list(map(_value, row))
+    return values if part.width < 0 else tuple(values)
 
 
 def _is_number(word: str) -> bool:
@@ -199,21 +170,15 @@ def _is_number(word: str) -> bool:
     return _WHOLE.fullmatch(word) is not None and not (len(word) > 1 and set(word) <= {"0", "1"})
 
 
-def _number(seen: list[str], place: int) -> int:
-    if not 0 < place <= len(seen) or not _WHOLE.fullmatch(seen[place - 1]):
-        raise _MisfitError
-    return int(seen[place - 1])
+def _count(words: Sequence[str], place: int) -> int:
+    if not 0 < place <= len(words) or not _WHOLE.fullmatch(words[place - 1]) or not 0 < int(words[place - 1]) < 10**5:
+        raise MisfitError
+    return int(words[place - 1])
 
 
-def _agree(counts: dict[int, int], place: int, number: int) -> None:
-    if place > 0 and (counts.setdefault(place, number) != number or not number):
-        raise _MisfitError
-
-
-def _known(counts: dict[int, int], place: int) -> int:
-    if place not in counts:
-        raise _MisfitError
-    return counts[place]
+def _agree(counts: dict[int, str], place: int, number: int) -> None:
+    if place > 0 and (counts.setdefault(place, str(number)) != str(number) or not number):
+        raise MisfitError
 
 
 def _value(word: str) -> Any:
@@ -224,6 +189,6 @@ def _value(word: str) -> Any:
 
 def _word(value: Any) -> str:
     text = value if isinstance(value, str) else repr(value)
-    if not text or text.split() != [text] or type(value) not in (int, float, str):
-        raise _MisfitError
+    if type(value) not in (int, float, str) or text.split() != [text]:
+        raise MisfitError
     return text

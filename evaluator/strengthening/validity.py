@@ -19,8 +19,8 @@ from evaluator.syntax import tree_of
 
 _BOUNDARIES, _FRESH, _EDITED = 400, 250, 250
 """Inputs per round."""
-_ROUNDS: Final = 3
-_MOST: Final = 600
+_ROUNDS: Final = 6
+_MOST: Final = 800
 _AT_ONCE: Final = 100
 _SHARE_LEFT: Final = 0.6
 """Of the budget, for the programs."""
