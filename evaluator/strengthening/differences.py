@@ -15,6 +15,7 @@ import msgspec
 
 from evaluator.cases import Bench
 from evaluator.model import RecordError, Task
+from evaluator.sandbox import FaultError, SandboxUnavailable
 from evaluator.strengthening.inputs import size_of
 from evaluator.strengthening.mutants import mutants_of
 from evaluator.strengthening.profile import Arguments, traits
@@ -71,6 +72,10 @@ def strengthen(bench: Bench, task: Task, programs: Sequence[Program], request: R
         return report, _Work(bench, subject, programs, request, report).done()
     except (UngradableError, RecordError) as refusal:
         report.status, report.reason = report.status or "not strengthened", str(refusal)
+    except (FaultError, SandboxUnavailable):
+        raise
+    except Exception as error:  # our own bug must not end the run
+        report.status, report.reason = "not strengthened", f"strengthening failed: {error!r}"[:_SHOWN]
     return report, task
 
 
