@@ -63,9 +63,10 @@ def editor(screen: Screen, rollout: RolloutRecord, record: TaskRecord | None, in
         facts.banner(reason, warn=True)
     for difference in trial_run.unlike_the_run(screen.run.manifest):
         facts.note(difference)
-    _buttons(screen, rollout, off=reason is not None)
-    said = st.empty()  # beside the buttons: the editor may reach below the window
+    buttons, said = st.container(), st.empty()  # above the editor, which may reach below the window
     text = _text_area(screen, rollout, record)
+    with buttons:  # when the edit is known
+        _buttons(screen, rollout, off=reason is not None)
     asked = _session().asked.pop(_identity(screen, rollout), None)
     if asked and task is not None and not reason:
         with said, st.spinner("Running in the sandbox"):

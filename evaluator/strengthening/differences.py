@@ -15,6 +15,7 @@ import msgspec
 
 from evaluator.cases import Bench
 from evaluator.model import RecordError, Task
+from evaluator.sandbox import FaultError, SandboxUnavailable
 from evaluator.strengthening.inputs import size_of
 from evaluator.strengthening.mutants import mutants_of
 from evaluator.strengthening.profile import Arguments, traits
@@ -71,6 +72,10 @@ def strengthen(bench: Bench, task: Task, programs: Sequence[Program], request: R
         return report, _Work(bench, subject, programs, request, report).done()
     except (UngradableError, RecordError) as refusal:
         report.status, report.reason = report.status or "not strengthened", str(refusal)
+    except (FaultError, SandboxUnavailable):
+        raise
+    except Exception as error:  # our own bug must not end the run
+        report.status, report.reason = "not strengthened", f"strengthening failed: {error!r}"[:_SHOWN]
     return report, task
 
 
@@ -87,7 +92,8 @@ class _Work:
         self._runs = Runs(bench, subject, request.budget_s)
         self._rng = Random(f"{request.seed}:{subject.task.task_id}")  # noqa: S311 - nothing here is secret
         self._own = list(map(subject.payload, subject.own))
-        self._wall_s = _MOST_S
+        self._slowest = 0.0
+        self._wall_s = request.budget_s / 4
         report.tests = len(subject.own)
 
     def done(self) -> Task:
@@ -96,9 +102,9 @@ class _Work:
             report.status = "several answers?"
             raise UngradableError("its prompt says that any order, or any one of several, will do")
         oracle = subject.task.reference
-        if oracle is not None and (place := self._failing(oracle)) is not None:
-            raise UngradableError(f"its own reference does not pass: {subject.shown(subject.own[place])[:200]}")
-        passing = [program for program in self._programs if self._failing(program.code) is None]
+        if oracle is not None and (failure := self._failure(oracle)):
+            raise UngradableError(f"its own reference {failure}")
+        passing = [program for program in self._programs if not self._failure(program.code)]
         report.passing = sum(len(program.samples) for program in passing)
         oracle = oracle or self._majority(passing)
         validity = Validity(subject, self._runs, oracle, self._wall_s)
@@ -127,15 +133,19 @@ class _Work:
 
     # ---- what is right
 
-    def _failing(self, code: str) -> int | None:
-        """The first own test that a program fails, or is too slow for. Sets how long an input may take from here on."""
+    def _failure(self, code: str) -> str:
+        """How a program fails the own tests; empty if it passes. Then no input may take much longer from here on."""
+        subject = self._subject
         answers = self._runs.answers(code, self._own, wall_s=self._wall_s)
-        for place, answer in enumerate(answers):
-            expected = self._subject.expected[place : place + 1]
-            if answer.how is not How.VALUE or not all(self._subject.equal(each, answer.value) for each in expected):
-                return place
-        self._wall_s = min(max(_LEAST_S, _TIMES_OWN * max(answer.seconds for answer in answers)), self._wall_s)
-        return None
+        for place, (given, answer) in enumerate(zip(subject.own, answers, strict=True)):
+            if answer.how in (How.LIMIT, How.NOT_RUN):
+                return "takes too long for the budget"
+            expected = subject.expected[place : place + 1]
+            if answer.how is How.ERROR or not all(subject.equal(each, answer.value) for each in expected):
+                return f"does not pass: {subject.shown(given)[:_SHOWN]}"
+        slowest = self._slowest = max(self._slowest, *(answer.seconds for answer in answers))
+        self._wall_s = min(max(_LEAST_S, _TIMES_OWN * slowest), max(_MOST_S, 2 * slowest), self._budget_s / 4)
+        return ""
 
     def _majority(self, passing: Sequence[Program]) -> str:
         """One of the programs that most samples agree with on new inputs of the first one."""

@@ -7,6 +7,7 @@ the reference and the completions, which are parsed and never run.
 from __future__ import annotations
 
 import ast
+import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -146,19 +147,20 @@ class Maker:
                 return [not value]
             case int():
                 return self._numbers_like(value, own)
-            case float():
+            case float() if math.isfinite(value):
                 step = round(self._rng.random(), 2)
-                near = [
-                    value + 1,
-                    value - 1,
+                near = [value + 1, value - 1, value * 2, value / 2, -value, float(round(value)), value + step]
+                return [
+                    *near,
                     value + 0.5,
-                    value * 2,
-                    value / 2,
-                    -value,
-                    float(round(value)),
-                    value + step,
+                    0.0,
+                    1.0,
+                    -1.0,
+                    0.5,
+                    float(self._rng.randint(-9, 9)),
+                    *own,
+                    *self._of_type(float),
                 ]
-                return [*near, 0.0, 1.0, -1.0, 0.5, float(self._rng.randint(-9, 9)), *own, *self._of_type(float)]
             case str():
                 return [*self._texts_like(value, own), *own]
             case list() | tuple():
@@ -178,18 +180,9 @@ class Maker:
         digits = str(abs(value))
         by_digits = [each for each in self._texts_like(digits, ())[:12] if re.fullmatch(r"[0-9]{1,30}", each)]
         made = [rng.randint(low, high), rng.randint(0, 20), rng.randint(1, 10 ** min(len(str(abs(high))), 18))]
-        near = [
-            value + 1,
-            value - 1,
-            value * 2,
-            value // 2,
-            value * 10,
-            value // 10,
-            -value,
-            value + rng.randint(-5, 5),
-        ]
+        near = [value + 1, value - 1, value * 2, value // 2, value * 10, value // 10, -value]
         known = [each + step for each in (*own, *self._of_type(int)[:20]) for step in (0, 1, -1)]
-        return [*_NUMBERS, *near, *made * 4, *map(int, by_digits), *known]
+        return [*_NUMBERS, *near, value + rng.randint(-5, 5), *made * 4, *map(int, by_digits), *known]
 
     def _texts_like(self, value: str, own: Sequence[str]) -> list[str]:
         """The first twelve keep to the characters of this text."""
@@ -264,7 +257,7 @@ class Maker:
             case int():
                 low, high = min(own), max(own)
                 return rng.randint(low, high) if rng.random() < 0.6 else rng.randint(min(0, low), max(0, min(20, high)))
-            case float():
+            case float() if all(map(math.isfinite, own)):
                 return round(rng.uniform(min(own), max(own)), rng.choice((0, 1, 2)))
             case str():
                 if rng.random() < 0.2 or (place is not None and place.is_choice):
