@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
-from evaluator.strengthening.profile import Arguments, walk
+from evaluator.strengthening.profile import NEAR, Arguments, walk
 
 _MOST: Final = 20_000
 _NUMBER: Final = r"(-?\d[\d,]*)(?:\s*(?:\^|\*\*)\s*(\d{1,3}))?"
@@ -51,8 +51,10 @@ class Bounds(NamedTuple):
 
 
 def bounds_in(prompt: str) -> Bounds:
-    """Read from a prompt; nothing where it says nothing."""
+    """Read from a prompt. Without one nothing says what is allowed, so nothing is that departs from the own inputs."""
     text = prompt[:_MOST]
+    if not text.strip():
+        return Bounds(NEAR, ())
     refused = {word for pattern, words in _WORDS.items() if re.search(pattern, text, re.IGNORECASE) for word in words}
     ranges: list[tuple[str, float, float]] = [
         (name, _value(low, power), _value(high, other)) for low, power, name, high, other in _RANGE.findall(text)

@@ -108,7 +108,7 @@ class _Work:
         report.passing = sum(len(program.samples) for program in passing)
         oracle = oracle or self._majority(passing)
         validity = Validity(subject, self._runs, oracle, self._wall_s)
-        inputs = validity.new_inputs([each.code for each in self._programs], self._budget_s, self._rng)
+        inputs = validity.new_inputs([each.code for each in self._programs], self._runs.left_s, self._rng)
         report.tried, report.valid = validity.tried, len(inputs)
         shown, survivors = self._of_mutants(oracle, inputs)
         wrong = [self._wrong_on(program.code, inputs) for program in passing]

@@ -27,7 +27,7 @@ _MILD: Final = frozenset("small smaller larger shorter longer whole parity palin
     "all equal", "no positive",
 }  # fmt: skip
 """Departures that any input may have."""
-_NEAR: Final = frozenset((
+NEAR: Final = frozenset((
     "zero", "zero item", "negative item", "positive", "positive item", "large", "large item", "unsorted",
     "undescending",
     "duplicates", "upper characters", "lower characters", "spaces", "no item of another", "empty text", "long", "words",
@@ -38,7 +38,7 @@ _NEAR: Final = frozenset((
 def is_near(departures: frozenset[str]) -> bool:
     """Whether an input is like the task's own ones, but for one departure that programs have to expect."""
     others = {word for word in departures if word.removesuffix(" item") not in _MILD}
-    return len(others) <= 1 and others <= _NEAR
+    return len(others) <= 1 and others <= NEAR
 
 
 # ---- rules: what all own values at a place may have in common; named by what a value is that does not have it

@@ -1,6 +1,7 @@
 """Weak tests are found and strengthened: what is added fails wrong programs and no right one, in every mode."""
 
 import json
+import math
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
@@ -12,6 +13,7 @@ from evaluator.cases import Bench
 from evaluator.commands.strengthening import task_key
 from evaluator.model import Task
 from evaluator.sandbox import Sandbox
+from evaluator.strengthening.bounds import bounds_in
 from evaluator.strengthening.differences import Request, strengthen
 from evaluator.strengthening.mutants import mutants_of
 from evaluator.strengthening.profile import Profile
@@ -125,7 +127,7 @@ def test_without_a_reference_most_rollouts_say_what_is_right(bench: Bench) -> No
     row = {name: value for name, value in CALL.items() if name != "reference"}
     right = [Program(REFERENCE + f"# {n}", (f"right {n}",)) for n in range(3)]
     report, _ = strengthen(
-        bench, Task.from_row(row), [Program(WRONG["call"], ("wrong",)), *right], Request(budget_s=4.0)
+        bench, Task.from_row(row), [Program(WRONG["call"], ("wrong",)), *right], Request(budget_s=6.0)
     )
     assert [group.samples for each in report.findings for group in each.wrong] == [["wrong"]]
     assert report.added[0].certainty == "all passing but 1"
@@ -153,6 +155,15 @@ def test_departures_name_what_no_own_input_has() -> None:
     assert profile.departures(([3, 2], 1)) == {"unsorted"}
     assert "beyond the length" in profile.departures(([2, 3], 3))
     assert "empty" in profile.departures(([], 1))
+
+
+def test_the_prompt_says_what_is_allowed() -> None:
+    found = bounds_in("Given a positive number, 1 <= n <= 10^5. All base numbers are less than 10.")
+    assert found.ranges == (("n", 1, 100_000), ("base", -math.inf, 9))
+    assert found.hold((5, 9), ("n", "base"))
+    assert not found.hold((5, 10), ("n", "base"))
+    assert "zero" in found.refused
+    assert "unsorted" in bounds_in("").refused - found.refused
 
 
 def test_mutants_are_the_same_for_a_seed_and_are_programs() -> None:
