@@ -49,7 +49,8 @@ def compare_runs(
     found = compare(_side(a, model_a, step_a, "a"), _side(b, model_b, step_b, "b"))
     deciding, minor = settings_that_decide(a.manifest, b.manifest), minor_settings(a.manifest, b.manifest)
     against = obstacles(found, deciding)
-    changed = reward_changes(a, b) if found.counts[Change.OTHER_TESTS] else None
+    whole = (model_a, model_b, step_a, step_b) == (None,) * 4
+    changed = reward_changes(a, b) if whole and found.counts[Change.OTHER_TESTS] else None
     said = None if against else headline(found)
     if changed is not None and not deciding:
         said, against = _of_rewards(changed, found.counts[Change.OTHER_TESTS]), []

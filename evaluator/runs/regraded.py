@@ -19,26 +19,27 @@ class RewardChange(NamedTuple):
 
 
 def reward_changes(a: Run, b: Run) -> list[RewardChange] | None:
-    """The changed rewards, those that fell first; None if the two runs are not of the same rollouts.
+    """The changed rewards, those that fell first; None if the two runs are not of the same completions.
 
     A rollout that has no reward in one of them is left out.
     """
-    if a.manifest.rollouts != b.manifest.rollouts:
-        return None
     before, after = _rewards(a), _rewards(b)
+    if before.keys() != after.keys():
+        return None
     found = [
-        RewardChange(*key, before[key][0], reward, why)
-        for key, (reward, why) in after.items()
-        if key in before and before[key][0] != reward
+        RewardChange(task, sample, was, reward, why)
+        for (task, sample, text), (reward, why) in after.items()
+        if reward is not None and (was := before[task, sample, text][0]) is not None and was != reward
     ]
     return sorted(found, key=lambda each: each.after - each.before)
 
 
-def _rewards(run: Run) -> dict[tuple[str, str], tuple[float, str]]:
+def _rewards(run: Run) -> dict[tuple[str, str, int], tuple[float | None, str]]:
+    """By task, sample and the completion's hash."""
     with run.connect() as connection:
         rows = connection.execute(
-            """SELECT task_id, sample_id, reward,
+            """SELECT task_id, sample_id, hash(completion), reward,
                       concat_ws(': ', 'test ' || first_failing_test, error_type, error_message)
-               FROM rollouts WHERE reward IS NOT NULL ORDER BY "row" """
+               FROM rollouts ORDER BY "row" """
         ).fetchall()
-    return {(task, sample): (reward, why) for task, sample, reward, why in rows}
+    return {(task, sample, text): (reward, why) for task, sample, text, reward, why in rows}

@@ -94,5 +94,5 @@ def test_the_same_rollouts_with_other_tests_are_compared_by_their_rewards(tmp_pa
     report = json.loads(done.stdout)
     assert report["headline"] == "1 reward fell and 0 rose in B: the same rollouts, with other tests for 1 task"
     assert [(each["sample_id"], each["before"], each["after"]) for each in report["reward_changes"]] == [("t0#1", 1, 0)]
-    write(tmp_path / "others", {"t0": "PW", "t1": "P"}, stronger, rollouts="others.jsonl")
+    write(tmp_path / "others", {"t0": "PW", "t1": "PP"}, stronger)
     assert rollscope("compare", "before", "others", cwd=tmp_path).returncode == 2
