@@ -112,7 +112,7 @@ def _programs(samples: Sequence[answers.Code]) -> list[Program]:
 def _said(report: TaskReport | None) -> str:
     if report is None:
         return ""
-    if report.reason:
+    if report.reason and not report.added:
         return f"{report.status}: {report.reason}"
     wrong = sum(report.wrong.values())
     said = [f"{wrong:,} of {counted(report.passing, 'passing sample')} wrong"] if report.passing else []

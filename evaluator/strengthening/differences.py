@@ -127,6 +127,10 @@ class _Work:
             report.added.append(Added(call, expected, by, certainty, sorted(each.departures)))
         self._find(passing, wrong, doubtful, inputs, validity)
         report.status = "finding" if report.findings else "hole" if noticed else "nothing found"
+        if self._runs.left_s <= 0:
+            report.reason = "the budget ended before every program had answered"
+        elif not inputs:
+            report.reason = "no new input was valid"
         report.seconds = round(self._budget_s - self._runs.left_s, 2)
         pairs = [(inputs[place].arguments, inputs[place].expected) for place in added]
         return with_origin(subject.with_cases(pairs), report) if pairs else subject.task

@@ -63,7 +63,7 @@ class TaskReport(msgspec.Struct):
     """`finding` (rollouts that pass are wrong), `hole` (only mutants survive the tests), `nothing found`,
     `several answers?`, or `not strengthened`."""
     reason: str = ""
-    """Why it is one of the last two."""
+    """Why it is one of the last two, or why nothing could be found."""
     tests: int = 0
     tried: int = 0
     """New inputs that were run."""
