@@ -7,6 +7,7 @@ import streamlit as st
 from dashboard import workspace
 from evaluator.graders import get_grader
 from evaluator.graders.spec import names_file
+from evaluator.options import Options
 
 
 @st.cache_resource(ttl=300, show_spinner=False)
@@ -40,3 +41,8 @@ def grader_refusal(grader: str) -> str | None:
     if get_grader(grader).waits:
         return f"grader {grader}: it calls another service: use rollscope grade"
     return None
+
+
+def options_of(options: Options) -> Options:
+    """Those of a run's that matter where its completions run once more."""
+    return Options(limits=options.limits, time_factor=options.time_factor, sandbox=options.sandbox)

@@ -40,7 +40,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     way: Way | None = None
     """None: namespaces if they are available, else Landlock."""
     hash_seed: int = 0
-    """Of Python's hashes of texts; with another one a program that depends on the order of a set answers otherwise."""
+    """Of Python's hashes of texts and of random numbers; with another one a program that depends on these, or on the
+    order of a set, answers otherwise."""
 
 
 class CacheSettings(msgspec.Struct, frozen=True, kw_only=True):

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from dashboard import audit, controls
+from dashboard.tasks import weak_of_run
 
 screen = controls.screen()
 controls.require_rows(screen)
@@ -13,6 +14,7 @@ if screen.run.recorded:
 left, right = st.columns([1.6, 1], gap="medium")
 with left:
     audit.checkers(screen)
+    weak_of_run.show(screen)
 with right:
     audit.recorded(screen)
     audit.given(screen)

@@ -51,7 +51,7 @@ MAY_IMPORT = {
     "workers": RECORDS | {"graders", "sandbox", "runs"},
     "api": RECORDS | {"graders", "sandbox", "workers"},
     "tracing": RECORDS | GRADING | {"graders", "workers"},
-    "strengthening": RECORDS | GRADING | {"graders"},
+    "strengthening": RECORDS | GRADING | {"graders", "workers"},
     "file_grading": LIBRARY,
     "auditing": LIBRARY,
     "references": LIBRARY,

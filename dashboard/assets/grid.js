@@ -100,7 +100,7 @@ function measure(grid) {
 function commonPrefix(rows) {
   let end = rows.length > 1 ? rows[0].label.lastIndexOf("/") + 1 : 0;
   while (end && !rows.every((row) => row.label.startsWith(rows[0].label.slice(0, end)))) {
-    end = rows[0].label.lastIndexOf("/", end - 2) + 1;
+    end = end > 1 ? rows[0].label.lastIndexOf("/", end - 2) + 1 : 0;
   }
   return rows.length ? rows[0].label.slice(0, end) : "";
 }
@@ -130,7 +130,7 @@ function onKey(grid, event) {
     const [down, right] = moves[event.key];
     cursor.row = clamp(cursor.row + down, rows.length);
     cursor.column = clamp(cursor.column + right, Math.max(1, rows[cursor.row].letters.length));
-    while (right && cursor.column > 0 && !isCell(grid, cursor.row, cursor.column)) cursor.column += Math.sign(right);
+    if (right && !isCell(grid, cursor.row, cursor.column)) cursor.column = beyond(grid, cursor, Math.sign(right));
     reveal(grid);
     draw(grid);
     clearTimeout(grid.resting);
@@ -141,6 +141,13 @@ function onKey(grid, event) {
   } else return;
   event.preventDefault();
   event.stopPropagation();
+}
+
+// The next cell in a direction; where there is none, the one before the cursor.
+function beyond(grid, { row, column }, step) {
+  const { length } = grid.data.rows[row].letters;
+  for (let next = column + step; next >= 0 && next < length; next += step) if (isCell(grid, row, next)) return next;
+  return nearest(grid, { row, column }).column;
 }
 
 // The cell at the cursor or before it: rows have gaps where columns are grouped.

@@ -8,13 +8,13 @@ from typing import Any
 import streamlit as st
 
 from dashboard import escape, facts, meanings, state, theme, widgets
-from dashboard.completion import completion, completion_view, not_graded, repro, rerun, smallest, transcript
+from dashboard.completion import completion, completion_view, not_graded, repro, rerun, transcript
 from dashboard.components import scroll
 from dashboard.controls import Screen
 from dashboard.queries import records, search
 from dashboard.queries.records import CaseRecord, RolloutRecord, TaskRecord, decoded
 from dashboard.text import case_view, code_view, diff_view, tables_view
-from dashboard.why import siblings, why
+from dashboard.why import siblings, smallest, why
 from evaluator.model import Kind, Mode, Traceback, Verdict
 
 _LONGEST = 200

@@ -103,6 +103,18 @@ def passing(run: OpenRun, task_id: str, sample_id: str) -> Sequence[Code]:
     return _codes(run, task_id, passed, MOST_CANDIDATES, sample=sample_id).rows
 
 
+def all_passing(run: OpenRun) -> dict[str, list[Code]]:
+    """By task its first samples that passed."""
+    sql = f"""
+        SELECT task_id, sample_id, code, verdict, model FROM stored_rollouts
+        WHERE verdict = 'passed' AND length(code) <= {LONGEST_CODE}
+        QUALIFY row_number() OVER (PARTITION BY task_id ORDER BY "row") <= {MOST_CANDIDATES}"""  # noqa: S608
+    found: dict[str, list[Code]] = {}
+    for task_id, *values in run.rows(sql):
+        found.setdefault(task_id, []).append(Code(*values))
+    return found
+
+
 def _codes(run: OpenRun, task_id: str, condition: str, limit: int, **more: Any) -> Ranking[Code]:
     sql = f"""SELECT sample_id, code, verdict, model, count(*) OVER () FROM stored_rollouts
               WHERE {IN_PARTS} AND task_id = $task AND {condition} ORDER BY "row" LIMIT {limit}"""  # noqa: S608

@@ -23,13 +23,14 @@ from dashboard.workspace import OpenRun
 from evaluator.model import Task, Verdict
 from evaluator.options import Options
 from evaluator.strengthening.differences import Request, strengthen
-from evaluator.strengthening.report import Added, Finding, Program, TaskReport
+from evaluator.strengthening.report import DISAGREE, Added, Finding, Program, TaskReport
 from evaluator.workers.single import in_worker
 
-_BUDGET_S: Final = 10.0
+BUDGET_S: Final = 10.0
+"""Seconds for a task."""
 _HELP: Final = (
-    f"In the sandbox, for {_BUDGET_S:g} s: new inputs like the task's own are answered by its reference, by small "
-    "edits of it, and by the samples that pass."
+    f"In the sandbox, for {BUDGET_S:g} s: new inputs like the task's own are answered by its reference, by mutants of "
+    "it, which are small wrong edits, and by the samples that pass."
 )
 _HEIGHT: Final = "calc(150px + max(0px, (100vh - 720px) * 0.3))"
 _SHOWN: Final = 60
@@ -40,7 +41,7 @@ _COLUMNS: Final = (
     Column("expected", "mono", "28%"),
     Column("shows", "line", "36%", "what passes all tests of the task, and is wrong on this input"),
 )
-_BY: Final = {"mutant": "edited reference passes", "boundary": "no program yet"}
+_BY: Final = {"mutant": "a mutant passes", "boundary": "no program yet"}
 
 
 class Found(NamedTuple):
@@ -61,7 +62,9 @@ def offer(screen: Screen, record: TaskRecord) -> None:
     if job is not None and job.running:
         background.watch(job)
         return
-    found = job.results[0] if job is not None and job.results else None
+    of_run: Job[Found] | None = background.find(*key_of(screen.run))
+    results = [*(job.results if job else []), *(of_run.results if of_run else [])]
+    found = next((each for each in results if each.report.task_id == record.task_id), None)
     refusal = sandbox_state.refusal()
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         again = " again" if found else ""
@@ -81,7 +84,7 @@ def offer(screen: Screen, record: TaskRecord) -> None:
 
 
 def _start(run: OpenRun, key: tuple[Hashable, ...], task: Task) -> None:
-    programs = _programs(answers.passing(run, task.task_id, ""))
+    programs = programs_of(answers.passing(run, task.task_id, ""))
     options = run.manifest.options
     work = partial(_find, task, programs, options)
     background.start(key, lambda: Job("Tasks tried", 1, work))
@@ -91,14 +94,16 @@ def _find(
     task: Task, programs: Sequence[Program], options: Options, add: Callable[[Found], None], stop: threading.Event
 ) -> None:
     del stop  # the budget ends it
-    add(Found(*in_worker(strengthen, task, programs, Request(budget_s=_BUDGET_S), options=_own(options))))
+    add(
+        Found(
+            *in_worker(
+                strengthen, task, programs, Request(budget_s=BUDGET_S), options=sandbox_state.options_of(options)
+            )
+        )
+    )
 
 
-def _own(options: Options) -> Options:
-    return Options(limits=options.limits, time_factor=options.time_factor, sandbox=options.sandbox)
-
-
-def _programs(samples: Sequence[answers.Code]) -> list[Program]:
+def programs_of(samples: Sequence[answers.Code]) -> list[Program]:
     """Each code once, with the samples that have it."""
     alike: dict[str, list[answers.Code]] = {}
     for each in samples:
@@ -116,8 +121,8 @@ def _said(report: TaskReport | None) -> str:
         return f"{report.status}: {report.reason}"
     wrong = sum(report.wrong.values())
     said = [f"{wrong:,} of {counted(report.passing, 'passing sample')} wrong"] if report.passing else []
-    edits = f"{report.killed_before:,} of {counted(report.mutants, 'edit')} of the reference fail"
-    said.append(f"{edits}, {report.killed_after:,} with the added tests" if report.added else edits)
+    killed = f"{report.killed_before:,} of {counted(report.mutants, 'mutant')} fail"
+    said.append(f"{killed}, {report.killed_after:,} with the added tests" if report.added else killed)
     return "; ".join(said)
 
 
@@ -131,13 +136,17 @@ def _inputs(screen: Screen, record: TaskRecord, report: TaskReport) -> None:
 
     left, right = st.columns([1.3, 1], gap="small")
     with left:
-        rows = [(each.input[:_SHOWN], each.expected[:_SHOWN], _shows(each)) for each in shown]
+        rows = [(each.input[:_SHOWN], _expected(each)[:_SHOWN], _shows(each)) for each in shown]
         lists.row_list(_COLUMNS, rows, key="weak_inputs", label="inputs", height=_HEIGHT, shown=record.task_id,
                        on_pick=picked, selected=at)  # fmt: skip
     with right:
         here = screen.view.place().but(task=record.task_id, up=screen.view.below("tasks"))
         found = _answers(shown[at], answers.passing(screen.run, record.task_id, ""))
         answer_list.show(found, here, height=_HEIGHT)
+
+
+def _expected(each: Finding | Added) -> str:
+    return "not known" if each.certainty == DISAGREE else each.expected
 
 
 def _shows(each: Finding | Added) -> str:
@@ -152,13 +161,15 @@ def _answers(each: Finding | Added, passing: Sequence[answers.Code]) -> list[Ans
     wrong = {sample for samples in groups.values() for sample in samples}
     models = {code.sample_id: code.model for code in passing}
     right = [sample for sample in models if sample not in wrong]
-    found = [*((Verdict.WRONG_ANSWER, *group) for group in groups.items()), (Verdict.PASSED, each.expected, right)]
+    is_known = each.certainty != DISAGREE
+    found = [(Verdict.WRONG_ANSWER if is_known else Verdict.UNKNOWN, *group) for group in groups.items()]
+    found.append((Verdict.PASSED if is_known else Verdict.UNKNOWN, each.expected, right))
     return [
         Answer(verdict, text, None, len(samples), samples[:_SAMPLES], [models.get(name) for name in samples[:_SAMPLES]])
         for verdict, text, samples in found
     ]
 
 
-def key_of(run: OpenRun, task_id: str) -> tuple[Hashable, ...]:
-    """Of the job, in `background`."""
+def key_of(run: OpenRun, task_id: str = "") -> tuple[Hashable, ...]:
+    """Of the job in `background` that looks at a task, or at all."""
     return "weak", str(run.path), run.stamp, task_id

@@ -7,14 +7,16 @@ import hashlib
 import msgspec
 import streamlit as st
 
-from dashboard import facts, sandbox_state
+from dashboard import facts, sandbox_state, state
 from dashboard.controls import Screen
 from dashboard.facts import counted
 from dashboard.queries import records
 from dashboard.queries.records import CaseRecord, RolloutRecord
-from dashboard.why import stuck, why_view
+from dashboard.why import smallest, stuck, why_view
+from evaluator.graders.plans import test_cases
 from evaluator.model import Limits, Task, Verdict
 from evaluator.sandbox import FaultError, SandboxUnavailable, Status
+from evaluator.strengthening.smallest import Smallest
 from evaluator.tracing import Replay, Window, replay
 
 TO_SHOW = Window()
@@ -32,17 +34,22 @@ class ReplayError(Exception):
 
 
 def of(
-    screen: Screen, rollout: RolloutRecord, test: CaseRecord, window: Window = TO_SHOW, code: str | None = None
+    screen: Screen,
+    rollout: RolloutRecord,
+    test: CaseRecord,
+    window: Window = TO_SHOW,
+    code: str | None = None,
+    small: Smallest | None = None,
 ) -> Replay:
     """The replay of a rollout's test case, from this session if it was made before. Raises `ReplayError`.
 
-    `code`: another code of the same task to run in its place.
+    `code`: another code of the same task to run in its place. `small`: the input to take in place of the test case's.
     """
     code = rollout.code if code is None else code
-    key = (screen.run.key, rollout.task_id, test.test_index, window, code)
+    key = (screen.run.key, rollout.task_id, test.test_index, window, code, *([small.input] if small else []))
     known: dict[object, Replay] = st.session_state.setdefault(_SESSION, {})
     if key not in known:
-        made = _made(screen, rollout, test, window, code)
+        made = _made(screen, rollout, test, window, code, small)
         while len(known) >= _KEPT:
             known.pop(next(iter(known)))
         known[key] = made
@@ -56,7 +63,9 @@ def in_time_out(screen: Screen, rollout: RolloutRecord, test: CaseRecord) -> str
     return stuck.said(made, code) if made else ""
 
 
-def _made(screen: Screen, rollout: RolloutRecord, test: CaseRecord, window: Window, code: str | None) -> Replay:
+def _made(
+    screen: Screen, rollout: RolloutRecord, test: CaseRecord, window: Window, code: str | None, small: Smallest | None
+) -> Replay:
     record = records.task(screen.run, rollout.task_id)
     if code is None or record is None:
         missing = "completion has no code" if code is None else "run does not have the task"
@@ -64,10 +73,11 @@ def _made(screen: Screen, rollout: RolloutRecord, test: CaseRecord, window: Wind
     if test.verdict == Verdict.TIME_LIMIT:
         window = window._replace(most_s=min(window.most_s, _SLOW_S))
     try:
+        task = small.task if small and small.task else msgspec.json.decode(record.task, type=Task)
         made = replay(
-            msgspec.json.decode(record.task, type=Task),
+            task,
             code,
-            test.test_index,
+            test_cases(task)[-1].index if small else test.test_index,
             limits=_limits(screen, rollout),
             checker=screen.run.manifest.options.checker,
             window=window,
@@ -154,6 +164,8 @@ def extent(made: Replay) -> str:
 
 
 _END = 70
+_OWN = "own"
+"""In `at=`: the test case's own input."""
 _NOTHING = {
     Verdict.NOT_RUN: "This test case was not run, so there is nothing to replay. Choose a failing one.",
     Verdict.NO_CODE: "The completion has no code, so there is nothing to replay.",
@@ -176,9 +188,10 @@ def show(screen: Screen, rollout: RolloutRecord, test: CaseRecord | None, edit: 
     if refusal := sandbox_state.refusal():
         facts.banner(refusal, warn=True)
         return
+    small = None if of_edit else _chosen_input(screen, rollout, test)
     try:
         with st.spinner(f"Replaying test {test.test_index} in the sandbox"):
-            made = of(screen, rollout, test, code=code)
+            made = of(screen, rollout, test, code=code, small=small)
     except ReplayError as error:
         facts.note(str(error))
         return
@@ -186,9 +199,9 @@ def show(screen: Screen, rollout: RolloutRecord, test: CaseRecord | None, edit: 
         facts.note("Replay of the edit." if of_edit else "Replay of the run's code; open Edit for the edit's.")
     if (of_edit or test.verdict == Verdict.TIME_LIMIT) and (found := stuck.said(made, code)):
         facts.banner(found)
-    _ending(made, test, of_edit=of_edit)
+    _ending(made, test, other=of_edit or small is not None)
     if made.trace.steps:
-        key = f"{screen.run.key}|{rollout.task_id}|{rollout.sample_id}|{test.test_index}"
+        key = f"{screen.run.key}|{rollout.task_id}|{rollout.sample_id}|{test.test_index}|{small.input if small else ''}"
         why_view.steps(made.trace.steps, code, key=f"{key}|{_digest(code)}" if of_edit else key)
 
 
@@ -196,15 +209,28 @@ def _digest(code: str) -> str:
     return hashlib.sha256(code.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _ending(made: Replay, test: CaseRecord, *, of_edit: bool) -> None:
-    """What the replay came to, and where a replay of the run's code is not what the run stored."""
-    unlike = "" if of_edit else unlike_the_run(made, test)
+def _chosen_input(screen: Screen, rollout: RolloutRecord, test: CaseRecord) -> Smallest | None:
+    """The smallest failing input, where it is known and the address does not ask for the test case's own."""
+    small = smallest.known(screen, rollout, test)
+    if small is None:
+        return None
+    is_own = screen.view.at == _OWN
+    with st.container(horizontal=True, vertical_alignment="center"):
+        facts.note(f"Test {test.test_index}" if is_own else f"Smallest failing input: {small.input[:_END]}")
+        target = screen.view.but(task=rollout.task_id, sample=rollout.sample_id, at="" if is_own else _OWN)
+        state.link("completion", target, "On the smallest failing input" if is_own else f"On test {test.test_index}")
+    return None if is_own else small
+
+
+def _ending(made: Replay, test: CaseRecord, *, other: bool) -> None:
+    """What the replay came to, and where it is not what the run stored; `other`: of other code, or another input."""
+    unlike = "" if other else unlike_the_run(made, test)
     end = ending(made)
     facts.line([("replayed", extent(made)), ("end", end if len(end) <= _END else f"{end[:_END]}…")])
     stopped = made.trace.end is not None and made.trace.end.how == "stopped"
     if unlike:
         facts.banner(unlike, warn=True)
-    elif stopped and (of_edit or test.verdict != Verdict.TIME_LIMIT):
+    elif stopped and (other or test.verdict != Verdict.TIME_LIMIT):
         facts.note("Tracing slows a program down, and this one was stopped before its end.")
     if not made.trace.steps:
         facts.note("No line of the completion ran." if made.trace.end else "The replay left no trace that can be read.")

@@ -5,8 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import threading
-from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -22,12 +21,11 @@ from evaluator.formats.writers import task_row
 from evaluator.model import Rollout, Task
 from evaluator.options import Options
 from evaluator.runs.files import is_run
-from evaluator.sandbox import FaultError, Settings
-from evaluator.strengthening.differences import Request, strengthen
-from evaluator.strengthening.report import Program, TaskReport, totals
+from evaluator.sandbox import Settings
+from evaluator.strengthening.differences import Request
+from evaluator.strengthening.in_parallel import strengthened
+from evaluator.strengthening.report import Program, TaskReport, is_weak, shown_in_line, totals
 from evaluator.user_files import replacing
-from evaluator.workers.pool import Pending, local_pool
-from evaluator.workers.worker_count import worker_count
 
 _PRINTED: Final = 50
 _WIDEST: Final = 100
@@ -75,12 +73,12 @@ def strengthen_dataset(
         Meter(len(left), "tasks", _with_holes) as progress,
         stopping_on_signal(stop.set, "the tasks that are done"),
     ):
-        for task, found in _strengthened(left, programs, request, options, workers, stop):
-            done[task.task_id] = found
-            line = {"key": keys[task.task_id], "report": found.report, "row": found.row}
+        for report, stronger in strengthened(left, programs, request, options, stop, workers):
+            found = done[report.task_id] = Done(report, task_row(stronger))
+            line = {"key": keys[report.task_id], "report": report, "row": found.row}
             kept.write(msgspec.json.encode(line).decode() + "\n")
             kept.flush()
-            progress.count(float(found.report.status in ("finding", "hole")))
+            progress.count(float(is_weak(report)))
     if stop.is_set() and len(done) < len(data.tasks):
         raise CommandError(
             f"stopped after {counted(len(done), 'task')}: the same command does the others", Exit.STOPPED
@@ -94,7 +92,7 @@ def strengthen_dataset(
         print_json({"out": str(out), **totals(reports), "by_task": reports}, in_one_line=True)
     else:
         _print(reports, out)
-    return Exit.FINDING if any(each.status in ("finding", "hole") for each in reports) else Exit.DONE
+    return Exit.FINDING if any(map(is_weak, reports)) else Exit.DONE
 
 
 def _with_holes(mean: float | None) -> str:
@@ -154,37 +152,8 @@ def kept_tasks(path: Path, keys: Mapping[str, str]) -> dict[str, Done]:
     return found
 
 
-def _strengthened(
-    tasks: Iterable[Task],
-    programs: Mapping[str, Sequence[Program]],
-    request: Request,
-    options: Options,
-    workers: int | None,
-    stop: threading.Event,
-) -> Iterator[tuple[Task, Done]]:
-    """Each task with what was found, in order; as many at once as there are workers."""
-    pool, most = local_pool(options), workers or worker_count()
-    waiting: deque[tuple[Task, Pending[Any]]] = deque()
-    pending = iter(tasks)
-    try:
-        while True:
-            while len(waiting) < most and not stop.is_set() and (task := next(pending, None)) is not None:
-                waiting.append((task, pool.call(strengthen, (task, programs.get(task.task_id, ()), request), options)))
-            if not waiting:
-                return
-            task, call = waiting.popleft()
-            try:
-                report, stronger = call.result()
-            except FaultError as error:
-                report, stronger = TaskReport(task.task_id, "not strengthened", f"the sandbox failed: {error}"), task
-            yield task, Done(report, task_row(stronger))
-    finally:
-        for _, call in waiting:
-            call.abort()
-
-
 def _print(reports: Sequence[TaskReport], out: Path) -> None:
-    shown = [each for each in reports if each.status in ("finding", "hole")]
+    shown = list(filter(is_weak, reports))
     if shown:
         columns = ("task", "found", "tests", "added", "passing", "wrong", "mutants killed", "an input that shows it")
         print_table(columns, map(_row, shown[:_PRINTED]), numbers=("tests", "added", "passing", "wrong"))
@@ -204,17 +173,9 @@ def _print(reports: Sequence[TaskReport], out: Path) -> None:
 
 
 def _row(report: TaskReport) -> tuple[str, ...]:
-    shown = (
-        report.findings[0]
-        if report.findings
-        else next((each for each in report.added if each.added_by == "mutant"), None)
-    )
-    text = f"{shown.input} is {shown.expected}" if shown else ""
-    if report.findings:
-        text += f", not {report.findings[0].wrong[0].answer}" if report.findings[0].wrong else ""
     share = f"{report.killed_before} to {report.killed_after} of {report.mutants}"
     wrong = str(sum(report.wrong.values())) if report.passing else ""
     return (
         one_line(report.task_id, _WIDEST), report.status, str(report.tests), str(len(report.added)),
-        str(report.passing or ""), wrong, share, one_line(" ".join(text.split()), _WIDEST),
+        str(report.passing or ""), wrong, share, one_line(shown_in_line(report), _WIDEST),
     )  # fmt: skip

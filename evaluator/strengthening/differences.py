@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
+from itertools import islice
 from random import Random
 from typing import Any, Final
 
@@ -18,8 +20,9 @@ from evaluator.model import RecordError, Task
 from evaluator.sandbox import FaultError, SandboxUnavailable
 from evaluator.strengthening.inputs import size_of
 from evaluator.strengthening.mutants import mutants_of
-from evaluator.strengthening.profile import Arguments, traits
+from evaluator.strengthening.profile import traits
 from evaluator.strengthening.report import (
+    DISAGREE,
     Added,
     Finding,
     Group,
@@ -27,12 +30,12 @@ from evaluator.strengthening.report import (
     TaskReport,
     with_origin,
     wrong_by_model,
-)
-from evaluator.strengthening.runs import Answer, How, Runs
+)  # fmt: skip
+from evaluator.strengthening.runs import Answer, How, Input, Runs
 from evaluator.strengthening.selection import Candidate, cover, fill
 from evaluator.strengthening.shrinking import shrink
-from evaluator.strengthening.subjects import Subject, subject_of
-from evaluator.strengthening.validity import Input, Validity
+from evaluator.strengthening.subjects import Subject, shown_answer, subject_of
+from evaluator.strengthening.validity import Validity
 from evaluator.suites.reading import UngradableError
 
 MOST_ADDED: Final = 50
@@ -109,21 +112,22 @@ class _Work:
         oracle = oracle or self._majority(passing)
         validity = Validity(subject, self._runs, oracle, self._wall_s)
         inputs = validity.new_inputs([each.code for each in self._programs], self._runs.left_s, self._rng)
+        if subject.task.reference is None and not subject.task.prompt.strip():
+            inputs = [each for each in inputs if not each.departures]  # nothing says what else is allowed
         report.tried, report.valid = validity.tried, len(inputs)
         shown, survivors = self._of_mutants(oracle, inputs)
         wrong = [self._wrong_on(program.code, inputs) for program in passing]
         against = Counter(place for answers in wrong for place in answers)
         doubtful = {place for place, count in against.items() if self._is_doubtful(count, len(passing))}
         report.doubtful = len(doubtful)
-        added = self._chosen(
-            [place for place in range(len(inputs)) if place not in doubtful], inputs, shown, survivors, wrong
-        )
+        added = self._chosen([place for place in range(len(inputs)) if place not in doubtful],
+                             inputs, shown, survivors, wrong)  # fmt: skip
         noticed = {mutant for place in added for mutant in shown[place]} & survivors
         report.killed_after = report.killed_before + len(noticed)
         for each, place in ((inputs[place], place) for place in added):
             by = "rollout" if against[place] else "mutant" if shown[place] & survivors else "boundary"
             certainty = self._certainty(against[place], len(passing))
-            call, expected = subject.shown(each.arguments), _text(each.expected)
+            call, expected = subject.shown(each.arguments), shown_answer(each.expected)
             report.added.append(Added(call, expected, by, certainty, sorted(each.departures)))
         self._find(passing, wrong, doubtful, inputs, validity)
         report.status = "finding" if report.findings else "hole" if noticed else "nothing found"
@@ -160,8 +164,7 @@ class _Work:
         votes: Counter[str] = Counter()
         codes: dict[str, str] = {}
         for program in passing:
-            wrong = self._wrong_on(program.code, inputs)
-            key = repr({place: str(answer) for place, answer in wrong.items()})
+            key = repr({place: str(answer) for place, answer in self._wrong_on(program.code, inputs).items()})
             votes[key] += len(program.samples)
             codes.setdefault(key, program.code)
         return codes[votes.most_common(1)[0][0]]
@@ -175,42 +178,33 @@ class _Work:
         if self._subject.task.reference is not None:
             return "reference"
         if self._is_doubtful(against, passing):
-            return "passing rollouts disagree"
+            return DISAGREE
         return f"all passing but {against}" if against else "all passing"
 
     # ---- wrong programs
 
     def _wrong_on(self, code: str, inputs: Sequence[Input]) -> dict[int, Answer]:
-        """A program's answers to the inputs on which it is wrong. Limits say nothing: it may be slow and right."""
-        answers = self._runs.answers(code, [each.payload for each in inputs], wall_s=self._wall_s)
-        found = enumerate(zip(inputs, answers, strict=True))
-        return {place: answer for place, (each, answer) in found if self._is_wrong(each.expected, answer)}
-
-    def _is_wrong(self, expected: Any, answer: Answer) -> bool:
-        return answer.how is How.ERROR or (answer.how is How.VALUE and not self._subject.equal(expected, answer.value))
+        return self._runs.wrong(code, inputs, wall_s=self._wall_s)
 
     def _of_mutants(self, oracle: str, inputs: Sequence[Input]) -> tuple[list[set[int]], set[int]]:
         """By input the mutants that it shows; and the mutants that the task's own tests do not notice."""
         own = self._runs.answers(oracle, self._own, wall_s=self._wall_s)
         given = zip(self._subject.own, self._own, own, strict=True)
         both = [*(Input(each, payload, frozenset(), answer.value) for each, payload, answer in given), *inputs]
-        shown: list[set[int]] = [set() for _ in both]
+        shown: list[set[int]] = [set() for _ in inputs]
         survivors: set[int] = set()
-        for number, mutant in enumerate(mutants_of(oracle, _MUTANTS, self._rng)):
+        for number, mutant in enumerate(islice(mutants_of(oracle, self._rng), _MUTANTS)):
+            wrong = self._runs.wrong(mutant, both, wall_s=self._wall_s, limits=True)
             if self._runs.left_s < self._budget_s * (_FOR_ROLLOUTS if self._programs else _SPARE):
                 break
             self._report.mutants += 1
-            answers = self._runs.answers(mutant.source, [each.payload for each in both], wall_s=self._wall_s)
-            for place, (each, answer) in enumerate(zip(both, answers, strict=True)):
-                if self._is_wrong(each.expected, answer):
-                    shown[place].add(number)
-            if all(
-                answer.how is How.VALUE and number not in shown[place]
-                for place, answer in enumerate(answers[: len(own)])
-            ):
+            if min(wrong, default=len(own)) >= len(own):
                 survivors.add(number)
+            for place, answer in wrong.items():
+                if place >= len(own) and answer.how is not How.LIMIT:
+                    shown[place - len(own)].add(number)
         self._report.killed_before = self._report.mutants - len(survivors)
-        return shown[len(own) :], survivors
+        return shown, survivors
 
     # ---- what is added
 
@@ -251,49 +245,29 @@ class _Work:
             sure = [answers or every for answers, every in zip(sure, wrong, strict=True)]
         report.wrong = wrong_by_model(passing[number] for number, answers in enumerate(sure) if answers)
         for number, answers in enumerate(sure):
-            if answers and number not in known:
-                each = inputs[min(answers)]
-                if len(report.findings) < _SHRUNK:
-                    each = self._shrunk(each, passing[number].code, validity)
-                found = self._finding(each, passing, sure, known)
-                report.findings += [found] if found.wrong else []  # else its answers are random
-
-    def _shrunk(self, found: Input, code: str, validity: Validity) -> Input:
-        def still_wrong(made: Sequence[Arguments]) -> dict[str, Input]:
-            valid = validity.valid(made)
-            return {repr(valid[place].arguments): valid[place] for place in self._wrong_on(code, valid)}
-
-        def holds(made: Sequence[Arguments]) -> list[bool]:
-            held = still_wrong(made)
-            return [repr(each) in held for each in made]
-
-        smallest = shrink(found.arguments, holds)
-        return still_wrong([smallest]).get(repr(smallest), found)
-
-    def _finding(
-        self, each: Input, passing: Sequence[Program], wrong: Sequence[dict[int, Answer]], known: set[int]
-    ) -> Finding:
-        groups: dict[str, list[str]] = {}
-        count = 0
-        for number in (number for number, answers in enumerate(wrong) if answers):
-            for answer in self._wrong_on(passing[number].code, [each]).values():
-                groups.setdefault(str(answer)[:_SHOWN], []).extend(passing[number].samples)
-                known.add(number)
-                count += 1
-        return Finding(
-            self._subject.shown(each.arguments),
-            _text(each.expected),
-            self._certainty(count, len(passing)),
-            [Group(answer, samples) for answer, samples in groups.items()],
-            sorted(each.departures),
-        )
+            if not answers or number in known:
+                continue
+            each, code = inputs[min(answers)], passing[number].code
+            by_program = {other: found[min(answers)] for other, found in enumerate(sure) if min(answers) in found}
+            if len(report.findings) < _SHRUNK:
+                small = shrink(each, validity, partial(self._wrong_on, code))
+                found = {other: self._wrong_on(passing[other].code, [small]) for other, had in enumerate(sure) if had}
+                if found.get(number):  # there was time to ask them all
+                    each, by_program = small, {other: answers[0] for other, answers in found.items() if answers}
+            known.update(by_program)
+            groups: dict[str, list[str]] = {}
+            for other, answer in by_program.items():
+                groups.setdefault(str(answer)[:_SHOWN], []).extend(passing[other].samples)
+            report.findings.append(Finding(
+                self._subject.shown(each.arguments),
+                shown_answer(each.expected),
+                self._certainty(len(by_program), len(passing)),
+                [Group(answer, samples) for answer, samples in groups.items()],
+                sorted(each.departures),
+            ))  # fmt: skip
 
 
 def _kind(answer: Any) -> str:
     """What answers are alike: small ones by value, others by type and length."""
     text = repr(answer)
     return text if len(text) <= 6 else f"{type(answer).__name__} {len(text).bit_length()}"
-
-
-def _text(answer: Any) -> str:
-    return answer if isinstance(answer, str) and "\n" in answer else repr(answer)

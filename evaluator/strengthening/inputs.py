@@ -9,8 +9,9 @@ from __future__ import annotations
 import ast
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 from random import Random
 from typing import Any, Final
 
@@ -25,8 +26,6 @@ _FAILURES: Final = 200
 _NUMBERS: Final = (0, 1, -1, 2, 3, 4, 5, 7, 8, 9, 10, 11, 12, 16, 20, 25, 99, 100, 101)
 _LENGTHS: Final = (64, 101)
 """Of a text that is repeated: far longer than most own ones, and a prime number."""
-_FORMATTED: Final = 12
-"""Of a text, how many variants with other numbers at the same places."""
 _WORDS: Final = re.compile(r"[A-Za-z]+|\d+|\s+|[^A-Za-z\d\s]")
 _LETTERS: Final = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789!?.,-_ #@$%&*+/;:'\""
 
@@ -56,40 +55,36 @@ class Maker:
     def boundaries(self) -> Iterator[Arguments]:
         """The smallest own inputs with one value, or one item of one, replaced by each of its variants."""
         for own in sorted(self._profile.own, key=size_of)[:_MOST_OWN]:
-            for path, value in walk(own):
-                if len(path) <= 2:
-                    for other in self._variants(value, path):
-                        yield from self._new(_replaced(own, path, value, other))
-            for one in range(len(own)):
-                yield from (
-                    new
-                    for other in range(len(own))
-                    if one != other
-                    for new in self._new(self._related(own, one, other))
-                )
+            for place, value in enumerate(own):
+                for other in self._variants(value, (place,)):
+                    yield from self._new((*own[:place], other, *own[place + 1 :]))
+                for path, item, with_item in _items(value, (place,)):
+                    for other in self._variants(item, path):
+                        yield from self._new((*own[:place], with_item(other), *own[place + 1 :]))
+                for other in set(range(len(own))) - {place}:
+                    yield from self._new(self._related(own, place, other))
 
     def edited(self, pool: Sequence[Arguments]) -> Iterator[Arguments]:
         """Some input of the pool after one to four edits, as long as that gives new ones."""
-        while len(self._seen) and (made := self._tried(pool)) is not None:
-            yield made
-
-    def _tried(self, pool: Sequence[Arguments]) -> Arguments | None:
-        for _ in range(_FAILURES if pool else 0):
+        failures = 0
+        while pool and failures < _FAILURES:
             made = self._rng.choice(pool)
-            for _ in range(self._rng.choice((1, 1, 1, 2, 2, 3, 4))):
+            for _ in range(self._rng.choice((1, 1, 1, 2, 2, 3, 4)) if made else 0):
                 made = self._edit(made)
+            failures += 1
             for new in self._new(made):
-                return new
-        return None
+                failures = 0
+                yield new
 
     def fresh(self) -> Iterator[Arguments]:
         """Argument lists made anew of the own ones' types, alphabets and sizes, as long as that gives new ones."""
         failures = 0
         while self._profile.own and failures < _FAILURES:
             like = self._rng.choice(self._profile.own)
-            new = list(self._new(tuple(self._made(value, (place,)) for place, value in enumerate(like))))
-            failures = 0 if new else failures + 1
-            yield from new
+            failures += 1
+            for new in self._new(tuple(self._made(value, (place,)) for place, value in enumerate(like))):
+                failures = 0
+                yield new
 
     def _new(self, made: Arguments) -> Iterator[Arguments]:
         text = repr(made) if size_of(made) <= _MOST_SIZE else ""
@@ -100,12 +95,10 @@ class Maker:
     # ---- edits
 
     def _edit(self, own: Arguments) -> Arguments:
-        chance, place = self._rng.random(), self._rng.randrange(len(own)) if own else 0
-        if len(own) > 1 and chance < 0.1:
+        if len(own) > 1 and self._rng.random() < 0.1:
             return self._related(own, *self._rng.sample(range(len(own)), 2))
-        if chance < 0.25:
-            return self._renamed(own)
-        return (*own[:place], self._edited(own[place], (place,)), *own[place + 1 :]) if own else own
+        place = self._rng.randrange(len(own))
+        return (*own[:place], self._edited(own[place], (place,)), *own[place + 1 :])
 
     def _related(self, own: Arguments, one: int, other: int) -> Arguments:
         """With one argument taken from another: the whole of it, an item or a part, or its length."""
@@ -117,26 +110,12 @@ class Maker:
             made = item if type(item) is type(made) else len(source) if type(made) is int else made
         return (*own[:other], made, *own[other + 1 :])
 
-    def _renamed(self, own: Arguments) -> Arguments:
-        """With one number, also one in a text, replaced by another one wherever it stands: equal ones stay equal."""
-        numbers = [str(each) for _, each in walk(own) if type(each) is int]
-        numbers += [number for _, each in walk(own) if type(each) is str for number in re.findall(r"\d+", each)]
-        if not numbers:
-            return own
-        old = self._rng.choice(numbers)
-        new = str(self._rng.randint(0, 10 ** min(len(old) + 1, 9)))
-        return tuple(_with_number(value, old, new) for value in own)
-
     def _edited(self, value: Any, path: Path) -> Any:
         """A variant of the value, or the value with an edited item."""
-        rng = self._rng
-        if type(value) in (list, tuple) and value and rng.random() < 0.4:
-            at = rng.randrange(len(value))
-            return type(value)([*value[:at], self._edited(value[at], (*path, "item")), *value[at + 1 :]])
-        if type(value) is dict and value and rng.random() < 0.5:
-            key = rng.choice(list(value))
-            return value | {key: self._edited(value[key], (*path, "value"))}
-        return rng.choice(self._variants(value, path) or [value])
+        if (items := list(_items(value, path))) and self._rng.random() < 0.4:
+            inner, item, with_item = self._rng.choice(items)
+            return with_item(self._edited(item, inner))
+        return self._rng.choice(self._variants(value, path) or [value])
 
     def _variants(self, value: Any, path: Path) -> list[Any]:
         """Values that differ a little from this one, or are a boundary of its kind, or stand at its place elsewhere."""
@@ -148,41 +127,38 @@ class Maker:
             case int():
                 return self._numbers_like(value, own)
             case float() if math.isfinite(value):
-                step = round(self._rng.random(), 2)
-                near = [value + 1, value - 1, value * 2, value / 2, -value, float(round(value)), value + step]
-                return [
-                    *near,
-                    value + 0.5,
-                    0.0,
-                    1.0,
-                    -1.0,
-                    0.5,
-                    float(self._rng.randint(-9, 9)),
-                    *own,
-                    *self._of_type(float),
-                ]
+                near = [value + 1, value - 1, value * 2, value / 2, -value, float(round(value)), value + 0.5]
+                near += [value + round(self._rng.random(), 2), 0.0, 1.0, -1.0, 0.5, float(self._rng.randint(-9, 9))]
+                return [*near, *own, *self._of_type(float)]
             case str():
                 return [*self._texts_like(value, own), *own]
             case list() | tuple():
-                return [*map(type(value), self._items_like(list(value), (*path, "item"))), *own]
+                return [*map(type(value), self._lists_like(list(value), (*path, "item"))), *own]
             case set() | frozenset():
-                items = self._items_like(sorted(value, key=repr), (*path, "item"))
-                return [*(type(value)(_hashable(each)) for each in items), *own]
+                made = self._lists_like(sorted(value, key=repr), (*path, "item"))
+                return [*(type(value)(_hashable(each)) for each in made), *own]
             case dict():
-                keys = list(value)
-                fewer = [{other: value[other] for other in keys if other != key} for key in keys[:4]]
-                more = [value | each for each in own] + [dict.fromkeys(keys, value[key]) for key in keys[:2]]
-                return [{}, *fewer, *more, *({key: value[key]} for key in keys[:2]), self._made(value, path), *own]
+                fewer = [{other: value[other] for other in value if other != key} for key in [*value][:4]]
+                more = [value | each for each in own] + [dict.fromkeys(value, item) for item in [*value.values()][:2]]
+                return [{}, *fewer, *more, *({key: value[key]} for key in [*value][:2]), self._made(value, path), *own]
         return own
 
     def _numbers_like(self, value: int, own: Sequence[int]) -> list[int]:
         rng, low, high = self._rng, min(own, default=value), max(own, default=value)
-        digits = str(abs(value))
-        by_digits = [each for each in self._texts_like(digits, ())[:12] if re.fullmatch(r"[0-9]{1,30}", each)]
+        by_digits = [each for each in self._texts_like(str(abs(value)), ())[:12] if re.fullmatch(r"[0-9]{1,30}", each)]
         made = [rng.randint(low, high), rng.randint(0, 20), rng.randint(1, 10 ** min(len(str(abs(high))), 18))]
-        near = [value + 1, value - 1, value * 2, value // 2, value * 10, value // 10, -value]
+        near = [
+            value + 1,
+            value - 1,
+            value * 2,
+            value // 2,
+            value * 10,
+            value // 10,
+            -value,
+            value + rng.randint(-5, 5),
+        ]
         known = [each + step for each in (*own, *self._of_type(int)[:20]) for step in (0, 1, -1)]
-        return [*_NUMBERS, *near, value + rng.randint(-5, 5), *made * 4, *map(int, by_digits), *known]
+        return [*_NUMBERS, *near, *made, *map(int, by_digits), *known]
 
     def _texts_like(self, value: str, own: Sequence[str]) -> list[str]:
         """The first twelve keep to the characters of this text."""
@@ -205,34 +181,27 @@ class Maker:
             "".join(sorted(value)), value.replace(" ", "  "), " ", "a", "A", "1",
             *((value * length)[:length] for length in _LENGTHS),
         ]  # fmt: skip
-        if re.search(r"\d", value):
-            made += [re.sub(r"\d+", self._other_number, value) for _ in range(_FORMATTED)]
         for word in dict.fromkeys(words):
             others = ["", word * 2, rng.choice(words)]
             if word.isdigit():
                 number = int(word[:18])
                 numbers = (0, number - 1, number + 1, number * 10, number % 10, rng.randint(0, 10 ** len(word[:9])))
-                others = [*others, *map(str, numbers), f"0{word}"]
+                others += [*map(str, numbers), f"0{word}"]
             made += [value.replace(word, other, 1) for other in others]
         for text in self._of_type(str)[:20]:
             made += [text, value + text, text + value, value[:at] + text + value[at:]] if len(text) <= _LONGEST else []
         return made
 
-    def _other_number(self, found: re.Match[str]) -> str:
-        return str(self._rng.randint(0, 10 ** min(len(found[0]), 9))) if self._rng.random() < 0.5 else found[0]
-
-    def _items_like(self, items: list[Any], path: Path) -> list[list[Any]]:
+    def _lists_like(self, items: list[Any], path: Path) -> list[list[Any]]:
         rng = self._rng
         new = [self._made(rng.choice(self._profile.places[path].values), path)] if path in self._profile.places else []
         at, to = sorted((rng.randrange(len(items) + 1), rng.randrange(len(items) + 1)))
         made = [
             [], items[:1], items[-1:], items[:2], items[1:], items[:-1], items[::-1], items * 2, items[:1] * 3,
-            items[:1] + items, items + items[:1], items[:1] * len(items), items[-1:] * len(items),
-            items[at:to],
+            items[:1] + items, items + items[:1], items[:1] * len(items), items[-1:] * len(items), items[at:to],
             items[:at] + items[to:], items[:at] + items[at + 1 :], items[:at] + new + items[at:], new,
             items[:at] + new + items[at + 1 :], items[:at] + items[-1:] + items[at + 1 :],
-            rng.sample(items, len(items)),
-            items[:to] + items[at:], rng.choices(items, k=len(items)) if items else new,
+            rng.sample(items, len(items)), items[:to] + items[at:], rng.choices(items, k=len(items)) if items else new,
         ]  # fmt: skip
         with suppress(TypeError):
             made += [sorted(items), sorted(items, reverse=True)]
@@ -297,15 +266,16 @@ def size_of(value: Any) -> int:
     return 1
 
 
-def _with_number(value: Any, old: str, new: str) -> Any:
-    match value:
-        case str():
-            return re.sub(rf"(?<!\d){re.escape(old)}(?!\d)", new, value)
-        case int() if str(value) == old and type(value) is int:
-            return int(new)
-        case list() | tuple():
-            return type(value)(_with_number(item, old, new) for item in value)
-    return value
+def _items(value: Any, path: Path) -> Iterator[tuple[Path, Any, Callable[[Any], Any]]]:
+    """Each item of a list, or value of a dict, with its path and what makes the same with another one there."""
+    if type(value) in (list, tuple):
+        yield from (((*path, "item"), item, partial(_with_item, value, at)) for at, item in enumerate(value))
+    elif type(value) is dict:
+        yield from (((*path, "value"), item, partial(_with_item, value, key)) for key, item in value.items())
+
+
+def _with_item(value: Any, key: Any, new: Any) -> Any:
+    return value | {key: new} if type(value) is dict else type(value)([*value[:key], new, *value[key + 1 :]])
 
 
 def _hashable(items: Iterable[Any]) -> list[Any]:
@@ -315,24 +285,3 @@ def _hashable(items: Iterable[Any]) -> list[Any]:
             hash(item)
             found.append(item)
     return found
-
-
-def _replaced(own: Arguments, path: Path, old: Any, new: Any) -> Arguments:
-    """The arguments with one value replaced: an argument, or the first such item of one."""
-    place = path[0]
-    assert isinstance(place, int)
-    made = new if len(path) == 1 else _replaced_inside(own[place], path[1], old, new)
-    return (*own[:place], made, *own[place + 1 :])
-
-
-def _replaced_inside(value: Any, part: object, old: Any, new: Any) -> Any:
-    if type(value) is dict:
-        pairs = [
-            (new if part == "key" and key is old else key, new if part == "value" and item is old else item)
-            for key, item in value.items()
-        ]
-        return {key: item for key, item in pairs if _hashable([key])}
-    items = list(value)
-    at = next((place for place, item in enumerate(items) if item is old), 0)
-    items[at : at + 1] = [new]
-    return type(value)(items if type(value) in (list, tuple) else _hashable(items))

@@ -7,19 +7,9 @@ import copy
 from collections import Counter
 from collections.abc import Iterator
 from random import Random
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from evaluator.syntax import tree_of
-
-
-class Mutant(NamedTuple):
-    """A program with one edit."""
-
-    source: str
-    edit: str
-    """What was done, in a few words."""
-    line: int
-
 
 _MOST_CHARACTERS: Final = 40_000
 _LONGEST: Final = 60
@@ -45,14 +35,14 @@ _Edit = tuple[str, ast.AST]
 """Its name, and what stands in place of the node."""
 
 
-def mutants_of(source: str, most: int, rng: Random) -> list[Mutant]:
-    """At most so many different mutants, of all kinds of edit as evenly as can be; none if it is not Python.
+def mutants_of(source: str, rng: Random) -> Iterator[str]:
+    """Different mutants, the first ones of all kinds of edit; none if it is not Python.
 
     The same for the same state of `rng`.
     """
     tree = tree_of(source) if len(source) <= _MOST_CHARACTERS else None
     if tree is None:
-        return []
+        return
     edits = [(place, edit) for place in _places(tree) for edit in _edits(place[2])]
     rng.shuffle(edits)
     seen: Counter[str] = Counter()
@@ -60,12 +50,12 @@ def mutants_of(source: str, most: int, rng: Random) -> list[Mutant]:
     for number, (_, (name, _)) in enumerate(edits):  # the first of each kind, then the second ones
         seen[name] += 1
         ranks.append((seen[name], number))
-    found: dict[str, Mutant] = {ast.unparse(tree): Mutant("", "", 0)}
+    made = {ast.unparse(tree)}
     for _, number in sorted(ranks):
-        place, (name, new) = edits[number]
-        if len(found) <= most and (text := _edited(tree, place, new)) is not None:
-            found.setdefault(text, Mutant(text, name, getattr(place[2], "lineno", 0)))
-    return list(found.values())[1:]
+        place, (_, new) = edits[number]
+        if (text := _edited(tree, place, new)) is not None and text not in made:
+            made.add(text)
+            yield text
 
 
 _Place = tuple[list[Any] | dict[str, Any], Any, ast.AST]

@@ -14,6 +14,10 @@ ADDED: Final = "added_tests"
 """The field of a row that says where its added test cases come from."""
 
 
+DISAGREE: Final = "passing rollouts disagree"
+"""The certainty of a finding where nobody knows which answer is right."""
+
+
 class Program(msgspec.Struct, frozen=True):
     """The code of one or more rollouts."""
 
@@ -33,7 +37,7 @@ class Added(msgspec.Struct, frozen=True):
     """`rollout`: it shows a wrong rollout; `mutant`: a wrong edit of the reference that the own tests pass;
     `boundary`: it tells more wrong programs, or other kinds of input, apart than the others."""
     certainty: str
-    """Who says what is expected: `reference`, `all passing`, `all passing but 2`."""
+    """Who says what is expected: `reference`, `all passing`, `all passing but 2`, or `DISAGREE`."""
     unlike_own: list[str] = []
     """How its input departs from the task's own ones: see `evaluator.strengthening.profile`."""
 
@@ -80,6 +84,26 @@ class TaskReport(msgspec.Struct):
     added: list[Added] = []
     findings: list[Finding] = []
     seconds: float = 0.0
+
+
+def is_weak(report: TaskReport) -> bool:
+    """Whether the task's own tests would pay a wrong program."""
+    return report.status in ("finding", "hole")
+
+
+def shown_in_line(report: TaskReport) -> str:
+    """One input that shows it, and the answers, in one line; empty for none."""
+    found = next(iter(report.findings), None)
+    if found is not None:
+        answers = [group.answer for group in found.wrong]
+        rest = (
+            " or ".join([found.expected, *answers])
+            if found.certainty == DISAGREE
+            else f"{found.expected}, not {answers[0]}"
+        )
+        return " ".join(f"{found.input} is {rest}".split())
+    mutant = next((each for each in report.added if each.added_by == "mutant"), None)
+    return " ".join(f"{mutant.input} is {mutant.expected}".split()) if mutant else ""
 
 
 def wrong_by_model(programs: Iterable[Program]) -> dict[str, int]:

@@ -11,9 +11,10 @@ import msgspec
 
 from evaluator.cases import Bench
 from evaluator.lru_cache import LruCache
-from evaluator.model import Limits, Opaque
+from evaluator.model import Opaque
 from evaluator.options import Settings, task_limits
 from evaluator.sandbox import Outcome, Sandbox, Status
+from evaluator.strengthening.profile import Arguments
 from evaluator.strengthening.subjects import Subject
 
 _OTHER_SEED: Final = 1
@@ -40,6 +41,15 @@ class Answer(NamedTuple):
 
     def __str__(self) -> str:
         return repr(self.value) if self.how is How.VALUE else str(self.value or self.how.value)
+
+
+class Input(NamedTuple):
+    """A valid new input, how it departs from the task's own ones, and the right answer."""
+
+    arguments: Arguments
+    payload: bytes
+    departures: frozenset[str]
+    expected: Any
 
 
 NOT_RUN: Final = Answer(How.NOT_RUN)
@@ -75,11 +85,25 @@ class Runs:
             found += self._batch(source, payloads[start : start + _BATCH], wall_s, stops, other_seed)
         return found + [NOT_RUN] * (len(payloads) - len(found))
 
+    def wrong(
+        self, source: str, inputs: Sequence[Input], *, wall_s: float, limits: bool = False, stops: bool = True
+    ) -> dict[int, Answer]:
+        """By place, a program's wrong answers. `limits`: whether they count; else it may be slow, and right."""
+        answers = self.answers(source, [each.payload for each in inputs], wall_s=wall_s, stops=stops)
+        found = enumerate(zip(inputs, answers, strict=True))
+        return {place: answer for place, (each, answer) in found if self._is_wrong(each.expected, answer, limits)}
+
+    def _is_wrong(self, expected: Any, answer: Answer, limits: bool) -> bool:
+        if answer.how is How.VALUE:
+            return not self._subject.equal(expected, answer.value)
+        return answer.how is How.ERROR or (limits and answer.how is How.LIMIT)
+
     def _batch(
         self, source: str, payloads: Sequence[bytes], wall_s: float, stops: bool, other_seed: bool
     ) -> list[Answer]:
         sandbox = self._other_sandbox() if other_seed else self._bench.sandbox
-        limits = self._limits_for(wall_s)
+        total_s = max(min(self.left_s, 20 * wall_s), wall_s)
+        limits = msgspec.structs.replace(self._limits, wall_s=wall_s, cpu_s=wall_s, total_s=total_s, processes=0)
         with sandbox.execute(self._subject.program(source), limits) as execution:
             outcomes = execution.run_ahead(payloads, wall_s=wall_s)
             found = [self._read(outcome) for outcome in outcomes]
@@ -88,11 +112,6 @@ class Runs:
                     break
                 found.append(self._read(execution.run(payloads[len(found)], wall_s=wall_s)))
         return found + [NOT_RUN] * (len(payloads) - len(found))
-
-    def _limits_for(self, wall_s: float) -> Limits:
-        return msgspec.structs.replace(
-            self._limits, wall_s=wall_s, cpu_s=wall_s, total_s=max(min(self.left_s, 20 * wall_s), wall_s), processes=0
-        )
 
     def _read(self, outcome: Outcome) -> Answer:
         if outcome.doubt:
@@ -109,12 +128,8 @@ class Runs:
                     return Answer(How.ERROR, f"a {outcome.value.type}, which is not data", outcome.wall_s)
                 return Answer(How.VALUE, outcome.value, outcome.wall_s)
             case Status.RAISED | Status.NOT_LOADED | Status.DIED | Status.REJECTED:
-                kind = (
-                    outcome.failure.type
-                    if outcome.failure is not None and outcome.failure.type
-                    else outcome.status.value
-                )
-                return Answer(How.ERROR, kind, outcome.wall_s)
+                kind = outcome.failure.type if outcome.failure is not None else ""
+                return Answer(How.ERROR, kind or outcome.status.value, outcome.wall_s)
             case Status.TIME | Status.MEMORY | Status.OUTPUT:
                 return Answer(How.LIMIT, outcome.status.value, outcome.wall_s)
         return NOT_RUN

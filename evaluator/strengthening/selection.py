@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
+from heapq import heapify, heappop, heappush
 from typing import Final, NamedTuple
 
 _SEEN: Final = 0.7
@@ -46,30 +48,26 @@ def fill(candidates: Sequence[Candidate], chosen: Sequence[int], most: int) -> l
 
     Among equals the last one: a large input shows more than a small one.
     """
+    seen: Counter[int | str] = Counter()
+    for place in chosen:
+        seen.update([*candidates[place].kills, *candidates[place].kinds])
+
+    def worth(place: int) -> float:
+        each = candidates[place]
+        noticed = sum(_SEEN ** seen[kill] for kill in each.kills)
+        return noticed + sum(_NEW_KIND ** (1 + seen[kind]) for kind in each.kinds) - each.cost
+
     places = list(chosen)
-    seen: dict[int, int] = {}
-    kinds: dict[str, int] = {}
-    for place in places:
-        _note(candidates[place], seen, kinds)
-    left = set(range(len(candidates))) - set(places)
+    left = [(-worth(place), -place) for place in set(range(len(candidates))).difference(places)]
+    heapify(left)
     while left and len(places) < most:
-        worth, place = max((_worth(candidates[each], seen, kinds), each) for each in left)
-        if worth <= 0:
+        place = -heappop(left)[1]
+        now = (-worth(place), -place)  # each choice makes the others worth less, never more
+        if left and now > left[0]:
+            heappush(left, now)
+        elif now[0] >= 0:
             break
-        places.append(place)
-        left.discard(place)
-        _note(candidates[place], seen, kinds)
+        else:
+            places.append(place)
+            seen.update([*candidates[place].kills, *candidates[place].kinds])
     return places
-
-
-def _note(candidate: Candidate, seen: dict[int, int], kinds: dict[str, int]) -> None:
-    for each in candidate.kills:
-        seen[each] = seen.get(each, 0) + 1
-    for kind in candidate.kinds:
-        kinds[kind] = kinds.get(kind, 0) + 1
-
-
-def _worth(candidate: Candidate, seen: dict[int, int], kinds: dict[str, int]) -> float:
-    noticed = sum(_SEEN ** seen.get(each, 0) for each in candidate.kills)
-    special = sum(_NEW_KIND ** (1 + kinds.get(kind, 0)) for kind in candidate.kinds)
-    return noticed + special - candidate.cost

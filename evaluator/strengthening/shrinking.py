@@ -1,37 +1,34 @@
-"""Makes an input smaller while it still shows what it shows; whoever calls it says what that is, for many at once."""
+"""Makes a valid input smaller while a program is still wrong on it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import islice
 from typing import Any, Final
 
 from evaluator.strengthening.inputs import size_of
 from evaluator.strengthening.profile import Arguments
+from evaluator.strengthening.runs import Input
+from evaluator.strengthening.validity import Validity
 
 _AT_ONCE: Final = 60
 _ROUNDS: Final = 40
 
-Holds = Callable[[Sequence[Arguments]], Sequence[bool]]
-"""Of each input, whether it still shows the difference. It may say no to all when there is no time left."""
 
+def shrink(start: Input, validity: Validity, wrong_on: Callable[[Sequence[Input]], Collection[int]]) -> Input:
+    """The smallest input that was found by making this one smaller in one place after the other. Deterministic.
 
-def shrink(arguments: Arguments, holds: Holds) -> Arguments:
-    """The smallest input that was found by making this one smaller in one place after the other. Deterministic."""
-    best = arguments
+    `wrong_on`: the places of the inputs on which the program is wrong; of none when there is no time left.
+    """
+    found = start
     for _ in range(_ROUNDS):
-        tried = list(islice(_smaller(best), _AT_ONCE * 4))
-        tried.sort(key=size_of)
-        found = None
-        for start in range(0, len(tried), _AT_ONCE):
-            some = tried[start : start + _AT_ONCE]
-            found = next((each for each, held in zip(some, holds(some), strict=True) if held), None)
-            if found is not None:
-                break
-        if found is None:
-            return best
-        best = found
-    return best
+        tried = sorted(islice(_smaller(found.arguments), _AT_ONCE * 4), key=size_of)
+        batches = (validity.valid(tried[place : place + _AT_ONCE]) for place in range(0, len(tried), _AT_ONCE))
+        better = next((valid[min(places)] for valid in batches if (places := wrong_on(valid))), None)
+        if better is None:
+            break
+        found = better
+    return found
 
 
 def _smaller(arguments: Arguments) -> Iterator[Arguments]:

@@ -140,6 +140,11 @@ def _expected(relation: Relation, value: object) -> object:
     return relation is Relation.TRUE if relation in (Relation.TRUE, Relation.FALSE) else value
 
 
+def shown_answer(answer: Any) -> str:
+    """For people: as it is printed if it has several lines, else as Python."""
+    return answer if isinstance(answer, str) and "\n" in answer else repr(answer)
+
+
 def shown_in_prompt(subject: Subject) -> list[Arguments]:
     """The arguments of the calls in a task's prompt, which are literal and as many as those of its own tests."""
     name, prompt = subject.task.entry_point, subject.task.prompt[:_LONGEST_PROMPT]

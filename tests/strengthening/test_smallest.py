@@ -14,7 +14,7 @@ TASK = Task(task_id="t", mode=Mode.CALL, entry_point="f", cases=CASES)
 
 
 def smallest(code: str, test: int) -> Smallest:
-    return in_worker(smallest_failing, TASK, code, SORT, test)
+    return in_worker(smallest_failing, TASK, code, SORT, test, 60.0)
 
 
 def test_a_long_input_becomes_the_two_items_that_matter() -> None:

@@ -26,6 +26,8 @@ from evaluator.sandbox.guest import folders
 from evaluator.sandbox.guest.header import STREAMS
 from evaluator.sandbox.guest.reusable import BELOW, HARMLESS, OPENS_FILES, Reusable
 
+_SEED = int(os.environ.get("PYTHONHASHSEED", "0"))
+"""Of random numbers too, so that another one shows what depends on either."""
 _FRESH_MEMORY_KIB = 64 * 1024
 
 _CONTEXT = frozenset(("getcontext", "setcontext", "localcontext"))
@@ -233,7 +235,7 @@ for _descriptor in range(128):
 
 def seed() -> None:
     """Makes random numbers the same in every run."""
-    random.seed(0)
+    random.seed(_SEED)
     numpy_random = sys.modules.get("numpy.random")
     if numpy_random is not None:
-        numpy_random.seed(0)
+        numpy_random.seed(_SEED)
