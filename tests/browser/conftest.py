@@ -56,7 +56,11 @@ def pytest_runtest_makereport(
     if report.when == "call" and report.failed and browser is not None:
         for tab in (tab for context in browser.browser.contexts for tab in context.pages):
             report.sections.append((tab.url, _text(tab)))
+        report.sections.append(("errors of its scripts", "\n".join(_raised[-9:])))
     return report
+
+
+_raised: list[str] = []
 
 
 def _text(tab: Page) -> str:
@@ -174,7 +178,9 @@ def _tab(browser: BrowserContext) -> Page:
         if tab.evaluate("history.length") <= 30:
             return tab
         tab.close()
-    return browser.new_page()
+    tab = browser.new_page()
+    tab.on("pageerror", lambda error: _raised.append(f"{tab.url}: {error.stack or error}"))
+    return tab
 
 
 @pytest.fixture
