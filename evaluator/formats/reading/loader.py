@@ -97,7 +97,7 @@ def load_task(
     ('2', 'MBPP', 'add')
 
     Args:
-        row: An object from JSON, as a dataset has it.
+        row: An object from JSON, as a dataset has it; a field may be an array or a number of NumPy, as in pandas.
         format: A name that `rollscope formats` lists. None: it is detected.
         field_map: Our names of fields to the row's, or to paths in it, such as `{"task_id": "uid"}` (docs/formats.md);
             without `format` it is then read in the native format.
@@ -108,6 +108,7 @@ def load_task(
     """
     if not isinstance(row, Mapping):
         raise TypeError(f"the row is {brief(row)}: give an object, such as a dict")
+    row = {name: value.tolist() if hasattr(value, "tolist") else value for name, value in row.items()}
     format_ = format_of_task(row, format or ("mapped" if field_map else None))
     named, *more = renamed(row, field_map) if field_map else [row]
     if more:
