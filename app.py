@@ -9,6 +9,12 @@ import streamlit as st
 if str(Path(__file__).parent) not in sys.path:
     sys.path.insert(0, str(Path(__file__).parent))
 
+try:
+    import rollscope  # noqa: F401 - which refuses another package `evaluator`
+except ImportError as error:
+    st.error(str(error))
+    st.stop()
+
 from dashboard import controls, escape, navigation, state, theme, workspace
 from evaluator.tasks import long_numbers
 

@@ -9,7 +9,9 @@ from typing import Unpack
 
 import msgspec
 
-from evaluator.model import Grade, Kind, Rollout, Task
+from evaluator.formats import load_task
+from evaluator.graders import with_known_names
+from evaluator.model import Grade, JsonValue, Kind, Rollout, Task
 from evaluator.options import Given, Options, options_of, with_preamble
 from evaluator.workers import grade_stream, pool
 from evaluator.workers.cached_grades import cache_settings
@@ -44,8 +46,12 @@ def configure(*, workers: int | None = None, machine_wide: bool | None = None) -
     pool.close()
 
 
+TaskLike = Task | Mapping[str, JsonValue]
+"""A task, or its row in any format that `load_task` reads."""
+
+
 def grade(
-    task: Task,
+    task: TaskLike,
     completion: str,
     *,
     kind: Kind | str | None = None,
@@ -62,19 +68,25 @@ def grade(
     >>> result = grade(task, "def add(a, b): return a - b")
     >>> result.verdict.value, result.reward, result.cases[0].actual
     ('wrong_answer', 0.0, '-1')
+    >>> result
+    <Grade add#0: wrong_answer, reward 0.0, 0 of 1 tests passed, 'expected 3, got -1'>
 
     Several threads may call it; as many completions run at once as `grade_all` has workers, and the others wait.
     Worker processes stay warm between calls: the first call takes about half a second, a later one some milliseconds.
     Every call grades anew: unlike `grade_all` it has no cache of grades.
 
     The reward is None for the verdicts `unknown` and `sandbox_error`; leave these out of means. What is wrong with the
-    task is no exception but `unknown`, with the reason in `error_message`: no test cases, or a checker or grader that
-    does not exist. An empty completion, or one without code, is `no_code` and has the reward 0.
+    task is no exception but `unknown`, with the reason in `error_message`: no test cases, or a checker or grader of
+    its own that does not exist. An empty completion, or one without code, is `no_code` and has the reward 0.
 
     Args:
-        task: What decides; see `Task.from_row`. Its own `limits`, checker and `grader` win over those given here.
+        task: What decides; see `Task.from_row`. Or a row in any format that `load_task` reads. Its own `limits`,
+            checker and `grader` win over those given here.
         completion: The model's text: a program, what follows the prompt, or prose with fenced code.
-        limits: Seconds and MiB; see `Limits`. None: `Limits()`, which is 10 s and 1,024 MiB per test case, 60 s in all.
+        limits: Seconds and MiB, as `Limits` or some of its fields, such as `{"wall_s": 2}`. None: `Limits()`, which is
+            10 s and 1,024 MiB per test case, 60 s in all.
+        timeout, memory: As the command's options: wall and CPU seconds, and resident MiB, per test case. They win over
+            `limits`.
         time_factor: Times the task's `time_limit`, which its dataset states for compiled programs: so much time a test
             case has at least. By default 5.
         checker: The comparison rule, such as "floats". None: `floats` for stdin, `value` for call.
@@ -82,8 +94,9 @@ def grade(
             with an answer instead of tests `exact_match`.
         preamble: Code before every completion, in place of what the tasks say. None: what they say; "": nothing.
         kind: What the text is: "full", "continuation" or "chat". None: it is detected.
-        sandbox: How strict it is, and the Python whose packages completions see. None: strict, and this Python with
-            numpy alone.
+        sandbox: How strict it is, and the Python whose packages completions see, as `Settings`. None: strict, and this
+            Python with numpy alone.
+        python: That Python's path alone, such as `"env/bin/python"`.
         unverified: Whether a grade that could only be made inside the completion's process (`verified` is false)
             keeps its reward ("keep") or is `unknown` and has none ("unknown").
         disagreement: A test suite that fails in a process of its own and passes in the completion's is `unknown`
@@ -99,11 +112,17 @@ def grade(
             later is no exception but `sandbox_error`.
         InterpreterError: `sandbox` names a Python that completions can't run on (a `ValueError`).
         EngineError, MissingExtraError: As in `grade_all`.
-        ValueError: `kind` is none of the three.
+        GraderError, CheckerError: `grader` or `checker` names none, or has options that it does not take (both are
+            `ValueError`s).
+        ValueError: `kind` is none of the three, a limit is wrong, or `load_task` can't read the row.
     """
-    options = options_of(options, given)
-    rollout = _rollout(task, completion, kind)
-    return grade_one(with_preamble(task, options), rollout, options, Place(engine, address))
+    options = with_known_names(options_of(options, given))
+    task = _task(task, options)
+    return grade_one(task, _rollout(task, completion, kind), options, Place(engine, address))
+
+
+def _task(task: TaskLike, options: Options) -> Task:
+    return with_preamble(task if isinstance(task, Task) else load_task(task), options)
 
 
 def _rollout(task: Task, completion: str, kind: Kind | str | None) -> Rollout:
@@ -116,7 +135,7 @@ def _rollout(task: Task, completion: str, kind: Kind | str | None) -> Rollout:
 
 
 async def agrade(
-    task: Task,
+    task: TaskLike,
     completion: str,
     *,
     kind: Kind | str | None = None,
@@ -138,13 +157,13 @@ async def agrade(
     It takes no thread of the loop, unless its grader runs no code. A call that is cancelled ends at once, and its
     completion is ended too.
     """
-    options = options_of(options, given)
-    rollout = _rollout(task, completion, kind)
-    return await agrade_one(with_preamble(task, options), rollout, options, Place(engine, address))
+    options = with_known_names(options_of(options, given))
+    task = _task(task, options)
+    return await agrade_one(task, _rollout(task, completion, kind), options, Place(engine, address))
 
 
 def grade_all(
-    tasks: Mapping[str, Task] | Iterable[Task],
+    tasks: Mapping[str, TaskLike] | Iterable[TaskLike],
     rollouts: Iterable[Rollout],
     *,
     workers: int | None = None,
@@ -168,7 +187,7 @@ def grade_all(
     their grader says that they may differ.
 
     Args:
-        tasks: By task_id, or just the tasks; all of them are held in memory.
+        tasks: By task_id, or just the tasks; all of them are held in memory. Each may be a row, as in `grade`.
         rollouts: Any iterable, also an endless one. One without `sample_id` gets `<task_id>#<n>`, n counting the
             task's rollouts from 0.
         workers: How many are graded at once, each in a process of its own. None: one per CPU that this process may
@@ -182,7 +201,7 @@ def grade_all(
         fail_fast: Skip a completion's test cases after its first failure; these are `not_run`.
         isolation: "completion": the test cases of a stdin program may share a process, which is faster; "test": each
             has a process of its own.
-        limits, time_factor, checker, grader, preamble, sandbox: As in `grade`.
+        limits, timeout, memory, time_factor, checker, grader, preamble, sandbox, python: As in `grade`.
         unverified, disagreement, unfinished_thinking, options: As in `grade`.
         cache: Where grades are kept, and looked for: a folder; True: `rollscope/grades` in the user's cache directory;
             None or False: nowhere. A grade from there is `cached`, and its times are those of the run that made it.
@@ -191,11 +210,13 @@ def grade_all(
         SandboxUnavailable, InterpreterError: As in `grade`, before the first grade; with ray if no machine has one.
         EngineError: The cluster does not answer, or none of its machines is free; or, later, all of them are lost.
         MissingExtraError: Ray is not installed.
-        ValueError: `workers` is negative. What `rollouts` raises while it is read is raised here too.
+        GraderError, CheckerError, ValueError: As in `grade`; or `workers` is negative. What `rollouts` raises while it
+            is read is raised here too.
     """
-    options = msgspec.structs.replace(options_of(options, given), cache=cache_settings(cache))
+    options = with_known_names(msgspec.structs.replace(options_of(options, given), cache=cache_settings(cache)))
     found_engine = engine_for(engine, address, options, workers)
-    if options.preamble is not None:
-        tasks = [with_preamble(task, options) for task in (tasks.values() if isinstance(tasks, Mapping) else tasks)]
-    graded = grade_stream.grade_all(tasks, rollouts, options, workers=workers, engine=found_engine)
+    own_names = tasks.items() if isinstance(tasks, Mapping) else ((None, task) for task in tasks)
+    found = ((name, _task(task, options)) for name, task in own_names)
+    by_id = {task.task_id if name is None else name: task for name, task in found}
+    graded = grade_stream.grade_all(by_id, rollouts, options, workers=workers, engine=found_engine)
     return (each.grade for each in graded)

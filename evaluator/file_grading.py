@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, NamedTuple, Unpack
 
 import msgspec
 
-from evaluator.checkers import get_checker
 from evaluator.formats import (
     FileLike,
     Files,
@@ -39,8 +38,7 @@ from evaluator.formats.reading.dataset import (
     rollouts_format,
 )
 from evaluator.formats.reading.sources import Extent, extent_after, resolve, same_files, source_names
-from evaluator.graders import get_grader, needs_tasks, shown_cases
-from evaluator.graders.spec import anchored
+from evaluator.graders import needs_tasks, shown_cases, with_known_names
 from evaluator.model import Grade, Rollout
 from evaluator.options import Given, Options, Settings, options_of, with_preamble
 from evaluator.runs.files import RunError, default_run, is_run, read_manifest
@@ -117,8 +115,8 @@ def grade_file(
         out: The run's directory, which must be empty or not exist. None: `runs/<stem>-<UTC time>` in the working
             directory, with a number at its end where that is taken.
         workers, engine, address, fail_fast, isolation: As in `grade_all`.
-        limits, time_factor, checker, grader, sandbox, unverified, disagreement, unfinished_thinking, options: As in
-            `grade`; files in the working directory.
+        limits, timeout, memory, time_factor, sandbox, python, unverified, disagreement, options: As in `grade`.
+        checker, grader, unfinished_thinking: As in `grade`; files in the working directory.
         preamble: Code before every completion, in place of what the tasks say. None: what they say; "": nothing.
         format: The name of the rollouts' format, or of the dataset's. None: it is detected.
         field_map: Our names of fields to the file's, such as `{"task_id": "uid"}`; see `load_rollouts`.
@@ -344,23 +342,9 @@ def _settled(options: Options, earlier: Manifest | None, cache: bool | str | Pat
     if earlier is not None:
         kept = [name for name in ("grader", "checker", "preamble") if getattr(options, name) is None]
         options = msgspec.structs.replace(options, **{name: getattr(earlier.options, name) for name in kept})
-    if options.checker is not None:
-        get_checker(options.checker)
     return msgspec.structs.replace(
-        options,
-        grader=_grader_text(options.grader),
-        sandbox=_anchored(options.sandbox),
-        cache=cache_settings(cache, reads=reads),
+        with_known_names(options), sandbox=_anchored(options.sandbox), cache=cache_settings(cache, reads=reads)
     )
-
-
-def _grader_text(grader: str | None) -> str | None:
-    """The grader in a text that means the same in every folder. Raises `GraderError`."""
-    if grader is None:
-        return None
-    text = anchored(grader.strip(), Path.cwd())
-    get_grader(text)
-    return text
 
 
 def _cache_text(cache: bool | str | Path | None) -> str | None:

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Final, Literal, Self
+from typing import Final, Literal, NoReturn, Self
 
 import msgspec
 
 from evaluator.tasks.parts import JsonValue, Limits, Mode, RecordError, TestCase, brief, limits_from
 from evaluator.tasks.rows import task_fields
+
+_OTHER_FORMATS: Final = "evaluator.load_task reads rows of other formats, such as LiveCodeBench's and MBPP's"
 
 __all__ = [
     "NO_REASON",
@@ -145,13 +147,25 @@ class Task(msgspec.Struct, kw_only=True):
                 per line. `limits` are seconds and MiB (see `Limits`); absent ones are the run's. `time_limit` and
                 `memory_limit` are numbers, or texts such as `2 seconds`. Unknown fields are kept in `metadata`.
 
-        The grades of a task without test cases are `unknown`.
-
         Raises:
-            RecordError: `task_id` is missing, a field has the wrong type or value, or a call or assert task names no
-                function. One line that says what to write instead.
+            RecordError: `task_id` is missing, a field has the wrong type or value, a call or assert task names no
+                function, or nothing decides: there are no tests, no `answer` (or mode answer) and no `grader`. One
+                line that says what to write instead.
         """
-        return cls(**task_fields(row))
+        try:
+            task = cls(**task_fields(row))
+        except RecordError as error:
+            if "task_id" in row:
+                raise
+            raise RecordError(f"{error}; {_OTHER_FORMATS}") from None
+        if task.is_undecided:
+            raise RecordError(f"the row has no tests: give in_outs, test, answer or grader; {_OTHER_FORMATS}")
+        return task
+
+    @property
+    def is_undecided(self) -> bool:
+        """Whether it is to be tested and has no tests, nor a grader of its own: its grades are `unknown`, by most."""
+        return self.mode is not Mode.ANSWER and not (self.cases or self.test or self.grader)
 
 
 class Rollout(msgspec.Struct, kw_only=True):
@@ -346,6 +360,19 @@ class Grade(msgspec.Struct, kw_only=True):
     """The sample with the same task and code whose grade this is."""
     cached: bool = False
     """Whether an earlier run made it, and its times: it is from the cache of grades."""
+
+    def __repr__(self) -> str:
+        tests = f"{self.tests_passed} of {self.tests_total} tests passed" if self.cases else ""
+        about = ", ".join(filter(None, (f"reward {self.reward}", tests, brief(self.error) if self.error else "")))
+        return f"<Grade {self.sample_id}: {self.verdict}, {about}>"
+
+    def __bool__(self) -> NoReturn:
+        """Raises `TypeError`: false could mean that it failed, or that there is no grade."""
+        raise TypeError("a Grade is neither true nor false: ask for its passed, or its reward, which may be None")
+
+    def to_dict(self) -> dict[str, JsonValue]:
+        """Its fields in plain values that `json` writes, with `passed`."""
+        return {**msgspec.to_builtins(self), "passed": self.passed}
 
     @property
     def passed(self) -> bool:

@@ -4,6 +4,8 @@ key in the cache.
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any, Final, Literal, TypedDict
 
@@ -81,9 +83,12 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Given(TypedDict, total=False):
-    """Fields of `Options` as the keywords of `grade`, `grade_all` and `grade_file`; None is as not given."""
+    """Fields of `Options`, or the command's options, as the keywords of `grade`, `grade_all` and `grade_file`; None is
+    as not given."""
 
-    limits: Limits | None
+    limits: Limits | Mapping[str, float] | None
+    timeout: float | None
+    memory: float | None
     time_factor: float
     checker: str | None
     grader: str | None
@@ -94,17 +99,28 @@ class Given(TypedDict, total=False):
     disagreement: Disagreements
     unfinished_thinking: UnfinishedThinking
     sandbox: Settings | None
+    python: str | os.PathLike[str] | None
 
 
 def options_of(options: Options | None, given: Given) -> Options:
-    """These options, or the default ones, with what was given beside them. Raises `TypeError` for another keyword."""
-    changes = {name: value for name, value in given.items() if value is not None}
-    return msgspec.structs.replace(options or Options(), **changes)
+    """These options, or the default ones, with what was given beside them.
+
+    Raises `TypeError` for another keyword, `RecordError` for bad limits.
+    """
+    options = options or Options()
+    changes: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    limits = changes.get("limits", options.limits)
+    limits = options.limits.replaced(limits) if isinstance(limits, Mapping) else limits
+    changes["limits"] = limits_of(changes.pop("timeout", None), changes.pop("memory", None), limits)
+    if "python" in changes:
+        settings = changes.get("sandbox", options.sandbox)
+        changes["sandbox"] = msgspec.structs.replace(settings, python=os.fspath(changes.pop("python")))
+    return msgspec.structs.replace(options, **changes)
 
 
-def limits_of(timeout: float | None, memory: float | None) -> Limits:
-    """The limits for `--timeout` seconds and `--memory` MiB. Raises `RecordError` for a bad number."""
-    limits = Limits()
+def limits_of(timeout: float | None, memory: float | None, limits: Limits | None = None) -> Limits:
+    """The limits for `--timeout` seconds and `--memory` MiB, else these. Raises `RecordError` for a bad number."""
+    limits = limits or Limits()
     changes: dict[str, float] = {}
     if timeout is not None:
         changes |= {"wall_s": timeout, "cpu_s": timeout, "total_s": max(limits.total_s, timeout)}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from collections.abc import Iterable
+from difflib import get_close_matches
 from functools import cache
 from types import ModuleType
 
@@ -16,6 +18,12 @@ def public_modules(package: str) -> dict[str, ModuleType]:
 def public_module(package: str, name: str) -> ModuleType | None:
     """The module of that name, if there is one. No other is imported, because some need heavy packages."""
     return importlib.import_module(f"{package}.{name}") if name in _names(package) else None
+
+
+def near(name: str, known: Iterable[str]) -> str:
+    """` (did you mean ...?)` of the known names that are like an unknown one; empty without any."""
+    found = get_close_matches(name.lower(), known, cutoff=0.62)  # `exact` is like exact_match; parquet is not like art
+    return f" (did you mean {' or '.join(found)}?)" if found else ""
 
 
 @cache

@@ -3,12 +3,17 @@
 import asyncio
 import subprocess
 import sys
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from msgspec.structs import replace
 
+import evaluator
 from evaluator import Limits, Mode, Rollout, Task, TestCase, Verdict, agrade, grade, grade_all
+from evaluator.interop.program_results import reward_options
 from evaluator.model import Excerpt
+from evaluator.runs.metrics import pass_at_k
 from evaluator.sandbox import Settings, Way
 from tests.waiting import HANG_S
 
@@ -63,8 +68,42 @@ def test_a_checker_for_the_call() -> None:
     code = "print(input() + '.0')"
     assert grade(ECHO, code, checker="exact", kind="full").reward == 0.0
     assert grade(ECHO, "print(1)", checker="lines", kind="full").checker == "lines"
-    unknown = grade(ECHO, code, checker="no-such", kind="full")
-    assert (unknown.verdict, unknown.reward) == (Verdict.UNKNOWN, None)
+
+
+CALLS: dict[str, Callable[..., object]] = {
+    "grade": lambda **named: grade(ECHO, "", **named),
+    "agrade": lambda **named: asyncio.run(agrade(ECHO, "", **named)),
+    "grade_all": lambda **named: grade_all([ECHO], [], **named),
+    "a trainer": lambda **named: reward_options(None, **named),
+}
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_a_name_that_there_is_not_is_refused_with_the_near_ones(call: str) -> None:
+    for named, near in ({"grader": "tets"}, "tests"), ({"checker": "flots:tolerance=1"}, "floats"):
+        with pytest.raises(ValueError, match=rf"is unknown \(did you mean {near}\?\): "):
+            CALLS[call](**named)
+
+
+def test_a_name_in_the_task_is_no_error_of_the_caller() -> None:
+    for own in {"checker": "no-such"}, {"grader": "no-such"}:
+        unknown = grade(replace(ECHO, **own), "print(1)", kind="full")
+        assert (unknown.verdict, unknown.reward) == (Verdict.UNKNOWN, None)
+
+
+def test_a_row_stands_for_its_task() -> None:
+    row = {"task_id": 11, "text": "Add.", "code": "def add(a, b): ...", "test_list": ["assert add(1, 2) == 3"]}
+    right = "def add(a, b): return a + b"
+    assert grade(row, right).passed
+    assert asyncio.run(agrade(row, right)).passed
+    for tasks, name in ([row], "11"), ({"mine": row}, "mine"):
+        assert [each.passed for each in grade_all(tasks, [Rollout(task_id=name, completion=right)])] == [True]
+
+
+def test_its_public_names_are_there_and_shown() -> None:
+    assert dir(evaluator) == sorted([*evaluator.__all__, "__version__"])
+    assert evaluator.pass_at_k is pass_at_k
+    assert {getattr(evaluator, name) for name in evaluator.__all__}
 
 
 def test_an_unknown_kind_is_said_at_once() -> None:

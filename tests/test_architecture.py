@@ -58,7 +58,7 @@ def test_an_example_passes_the_linter(path: str) -> None:
 
 @pytest.mark.slow
 def test_the_examples_work(tmp_path: Path) -> None:
-    for name in ("evaluator", "dashboard", "pages", "data", ".streamlit"):
+    for name in ("evaluator", "rollscope", "dashboard", "pages", "data", ".streamlit"):
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "app.py", tmp_path)
     for path, code in EXAMPLES.items():

@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from evaluator import Task, agrade, grade, grade_all, grade_file
+from evaluator import Task, agrade, grade, grade_all, grade_file, load_rollouts, load_task, load_tasks
 from evaluator.options import Given
 
-FUNCTIONS: list[Callable[..., object]] = [grade, agrade, grade_all, grade_file, Task.from_row]
+FUNCTIONS: list[Callable[..., object]] = [grade, agrade, grade_all, grade_file, load_task, Task.from_row]
+READERS: list[Callable[..., object]] = [load_tasks, load_rollouts]
 
 
-@pytest.mark.parametrize("function", FUNCTIONS)
+@pytest.mark.parametrize("function", FUNCTIONS + READERS)
 def test_an_example_prints_what_it_says(
     function: Callable[..., object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -49,7 +49,7 @@ MAY_IMPORT = {
     "report": RECORDS | {"runs"},
     "graders": RECORDS | GRADING,
     "workers": RECORDS | {"graders", "sandbox", "runs"},
-    "api": RECORDS | {"graders", "sandbox", "workers"},
+    "api": RECORDS | {"formats", "graders", "sandbox", "workers"},
     "tracing": RECORDS | GRADING | {"graders", "workers"},
     "strengthening": RECORDS | GRADING | {"graders", "workers"},
     "file_grading": LIBRARY,
@@ -59,6 +59,7 @@ MAY_IMPORT = {
     "interop": LIBRARY,
     "commands": LIBRARY | {"interop", "cli"},
     "cli": LIBRARY | {"commands", "interop"},
+    "__main__": {"cli"},
 }
 
 

@@ -1,8 +1,13 @@
 """The records: limits, verdicts and grades."""
 
+import json
+from pathlib import Path
+
+import msgspec
 import pytest
 
 from evaluator.model import CaseResult, Grade, Limits, RecordError, Verdict, limits_from
+from evaluator.options import Options, Settings, options_of
 
 
 def test_limits_of_a_task_replace_only_what_they_name():
@@ -22,6 +27,28 @@ def test_a_grade_tells_its_first_failing_test():
     )
     grade = Grade(task_id="t", sample_id="s", verdict=Verdict.WRONG_ANSWER, reward=0.0, cases=cases)
     assert (grade.tests_passed, grade.tests_total, grade.first_failing_test) == (1, 3, 1)
+    assert repr(grade) == "<Grade s: wrong_answer, reward 0.0, 1 of 3 tests passed>"
+
+
+def test_a_grade_as_a_truth_value_is_refused_and_as_a_dict_is_json():
+    grade = Grade(task_id="t", sample_id="s", verdict=Verdict.UNKNOWN, reward=None, error_message="no\ntests " * 99)
+    assert len(repr(grade).splitlines()[0]) == len(repr(grade)) < 200
+    with pytest.raises(TypeError, match="neither true nor false"):
+        assert grade
+    told = grade.to_dict()
+    assert (told["verdict"], told["passed"], told["limits"]["wall_s"]) == ("unknown", False, 10.0)
+    assert msgspec.json.decode(json.dumps(told), type=Grade) == grade
+
+
+def test_limits_and_python_as_keywords():
+    base = Options(limits=Limits(total_s=5, threads=7), sandbox=Settings(strictness="degraded"))
+    words = {"limits": {"wall_s": 2}, "timeout": 9, "memory": 2048, "python": Path("/p"), "grader": None}
+    found = options_of(base, words)
+    assert found.limits == Limits(wall_s=9, cpu_s=9, total_s=9, threads=7, memory_mb=2048, virtual_mb=8192)
+    assert found.sandbox == Settings(strictness="degraded", python="/p")
+    assert options_of(base, {"limits": {"wall_s": 2}}).limits == Limits(wall_s=2, total_s=5, threads=7)
+    with pytest.raises(RecordError, match="unknown field `wal_s`"):
+        options_of(None, {"limits": {"wal_s": 2}})
 
 
 @pytest.mark.parametrize(

@@ -67,8 +67,14 @@ def test_an_entry_point_that_the_asserts_do_not_tell_has_to_be_named(test, told)
         Task.from_row(row(test=test))
 
 
-def test_a_task_without_test_cases_loads():
-    assert Task.from_row(row(prompt="Say hello.")).cases == ()
+@pytest.mark.parametrize("fields", [{"text": "Add.", "test_list": ["assert add(1, 2) == 3"]}, {"mode": "stdin"}])
+def test_a_row_without_tests_is_refused_and_what_reads_other_formats_is_named(fields):
+    with pytest.raises(RecordError, match=r"the row has no tests: .*evaluator\.load_task reads rows of other formats"):
+        Task.from_row(row(**fields))
+    with pytest.raises(RecordError, match=r"task_id is missing: .*evaluator\.load_task reads rows of other formats"):
+        Task.from_row({"question_id": "abc301_a", **fields})
+    for decides in ({"mode": "answer"}, {"grader": "own"}):
+        assert Task.from_row(row(**fields | decides)).cases == ()
 
 
 def test_values_of_a_call_keep_what_json_can_not_hold():
@@ -95,23 +101,23 @@ def test_values_of_a_call_keep_what_json_can_not_hold():
 )
 def test_the_limits_that_a_dataset_states_are_read_in_its_words(stated, seconds, mebibytes):
     if seconds is not None or mebibytes is None:
-        assert Task.from_row(row(time_limit=stated)).time_limit == seconds
+        assert Task.from_row(row(answer=1, time_limit=stated)).time_limit == seconds
     if mebibytes is not None or seconds is None:
-        assert Task.from_row(row(memory_limit=stated)).memory_limit == mebibytes
+        assert Task.from_row(row(answer=1, memory_limit=stated)).memory_limit == mebibytes
 
 
 def test_a_datasets_limits_raise_the_runs_and_its_own_limits_are_exact():
-    task = Task.from_row(row(time_limit=4, memory_limit=2048, limits={"cpu_s": 3}))
+    task = Task.from_row(row(answer=1, time_limit=4, memory_limit=2048, limits={"cpu_s": 3}))
     limits = task_limits(task, Options())
     assert (limits.wall_s, limits.cpu_s, limits.total_s) == (20, 3, 120)
     assert (limits.memory_mb, limits.virtual_mb) == (2048, 8192)
-    assert task_limits(Task.from_row(row(time_limit=1, memory_limit=256)), Options()) == Limits()
+    assert task_limits(Task.from_row(row(answer=1, time_limit=1, memory_limit=256)), Options()) == Limits()
     short = Options(limits=Limits(wall_s=1, cpu_s=1), time_factor=2)
-    assert task_limits(Task.from_row(row(time_limit=4)), short).cpu_s == 8
+    assert task_limits(Task.from_row(row(answer=1, time_limit=4)), short).cpu_s == 8
 
 
 def test_unknown_fields_are_kept_as_metadata():
-    assert Task.from_row(row(difficulty="hard")).metadata == {"difficulty": "hard"}
+    assert Task.from_row(row(answer=1, difficulty="hard")).metadata == {"difficulty": "hard"}
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ from evaluator.checkers._rendering import brief, message, render, shortened
 from evaluator.checkers._text import common_prefix
 from evaluator.checkers._values import why_no_data
 from evaluator.model import Difference
-from evaluator.package_modules import public_modules
+from evaluator.package_modules import near, public_modules
 
 __all__ = [
     "Check",
@@ -76,7 +76,8 @@ def get_checker(name: str) -> Checker:
     base, *options = name.split(":")
     found = known_checkers().get(base)
     if found is None:
-        raise CheckerError(f"checker {brief(name)} is unknown: use one of {', '.join(known_checkers())}")
+        known = known_checkers()
+        raise CheckerError(f"checker {brief(name)} is unknown{near(base, known)}: use one of {', '.join(known)}")
     rules = found.rules
     for option in sorted(options, key=lambda each: each == _CASE):  # it wraps what takes the others
         rules = _with_option(rules, option)

@@ -19,7 +19,7 @@ from evaluator.formats.reading.registry import Format
 from evaluator.formats.reading.spec import Claim, Rollouts, Tasks, claims
 from evaluator.formats.tests_alone import in_outs_from
 from evaluator.model import JsonValue, Kind, Mode, RecordError, Rollout, Task, Verdict, brief
-from evaluator.tasks.rows import TASK_FIELDS
+from evaluator.tasks.rows import TASK_FIELDS, task_fields
 
 _OTHERS = '{"seed": 7}'
 _TAKEN = {name: ROLLOUT_FIELDS | {METADATA_JSON, name} for name in ("completion", "code")}
@@ -73,12 +73,12 @@ def read_task(fields: Fields) -> Task:
     """One task from a native row, or from a row of a table."""
     others = _others(fields)
     if others is None:
-        return Task.from_row(fields)
+        return Task(**task_fields(fields))
     empty = {name for name, value in fields.items() if value is None and name in TASK_FIELDS}
     row = field.without(fields, empty | {METADATA_JSON})
     if isinstance(fields[METADATA_JSON], str):
         row |= {name: field.unpacked(row, name) for name in ("answer", "limits") if name in row}
-    task = Task.from_row(row)
+    task = Task(**task_fields(row))
     task.metadata |= others
     return task
 
@@ -135,7 +135,7 @@ def _read_mapped_task(fields: Fields) -> Task:
         row["test"] = "\n".join(field.strings(row, "test"))
     if row.get("mode") is None and isinstance(row.get("test"), str) and mode_of_test(row["test"]) is Mode.UNITTEST:
         row["mode"] = Mode.UNITTEST.value
-    return Task.from_row(row)
+    return Task(**task_fields(row))
 
 
 MAPPED = Format(

@@ -23,6 +23,7 @@ from evaluator.formats.reading.spec import Rollouts, Tasks, any_of, claims
 from evaluator.model import JsonValue, Kind, Mode, RecordError, Rollout, Task, Verdict
 from evaluator.recorded import case_verdicts
 from evaluator.tasks.import_headers import LIVECODEBENCH
+from evaluator.tasks.rows import task_fields
 
 __all__ = ["FORMAT", "output_text", "prompt_of", "read_rollout", "read_task"]
 
@@ -78,7 +79,7 @@ def read_task(fields: Fields) -> Task:
     source = fields.get("source")
     row.setdefault("source", source if isinstance(source, str) and source else "NeMo Gym")
     try:
-        task = Task.from_row(row | {"task_id": task_id_of(fields, prompt), "prompt": prompt})
+        task = Task(**task_fields(row | {"task_id": task_id_of(fields, prompt), "prompt": prompt}))
     except RecordError as error:
         raise RecordError(str(error).replace("in_outs", _UNIT_TESTS) if "unit_tests" in metadata else error) from None
     taken = {*_NOT_OF_TASK, _metadata_field(fields)}

@@ -159,7 +159,7 @@ def rollout_record(rollout: Rollout, task: Task, place: Place, grade: Grade | No
         "failure_kind": None if reward is not None else _failure_kind(grade),
         "failure_reason": grade.error_message if grade is not None and reward is None else None,
         "extracted_model_output": rollout.completion,
-        "extracted_model_code": grade.code if grade else None,
+        "extracted_model_code": None if grade is None else grade.code,
         "kind": _kind(rollout, grade),
         "difficulty": task.metadata.get("difficulty"),
     }
@@ -218,7 +218,7 @@ def _response(rollout: Rollout, place: Place) -> JsonRow:
 
 
 def _kind(rollout: Rollout, grade: Grade | None) -> str | None:
-    kind = rollout.kind or (grade.kind if grade else None)
+    kind = rollout.kind or (None if grade is None else grade.kind)
     return kind.value if kind else None
 
 

@@ -13,6 +13,7 @@ from evaluator.formats.reading.code import mode_of_test, syntax_error
 from evaluator.formats.reading.json_text import JsonError, decode_json
 from evaluator.model import JsonValue, Mode, RecordError, Task
 from evaluator.tasks.import_headers import CONTEST
+from evaluator.tasks.rows import task_fields
 
 COLUMNS: Final = ("in_outs", "verification_info", "test_cases", "tests", "ground_truth")
 """The fields of a dataset that may hold tests; the first that exists is used."""
@@ -58,7 +59,7 @@ def task_from(given: JsonValue, task_id: str) -> Task:
     if value.get("in_outs") and not value.keys() & _NATIVE:
         return _contest_task(value, task_id)
     if any(value.get(name) for name in ("in_outs", "test", "answer", "mode")):
-        return Task.from_row({**value, "task_id": task_id})
+        return Task(**task_fields({**value, "task_id": task_id}))
     raise RecordError(f"the tests have only {', '.join(map(str, value)) or 'an empty object'}: {_SHAPES}")
 
 
@@ -110,7 +111,7 @@ def in_outs_from(items: list[JsonValue]) -> dict[str, JsonValue]:
 
 
 def _contest_task(row: Mapping[str, JsonValue], task_id: str) -> Task:
-    return Task.from_row({**row, "task_id": task_id, "preamble": fields.preamble(row, CONTEST)})
+    return Task(**task_fields({**row, "task_id": task_id, "preamble": fields.preamble(row, CONTEST)}))
 
 
 def _from_asserts(statements: JsonValue, task_id: str) -> Task:

@@ -137,7 +137,7 @@ def _humaneval_sample(sample: Sample) -> JsonRow:
     rollout, grade = sample.rollout, sample.grade
     completion = sample.program if sample.kind is Kind.CHAT and sample.program else rollout.completion
     row: JsonRow = {"task_id": rollout.task_id, "completion": completion}
-    return row | (_of_grade(grade) if grade else _of_source(rollout))
+    return row | (_of_source(rollout) if grade is None else _of_grade(grade))
 
 
 def _of_grade(grade: Grade) -> JsonRow:

@@ -12,17 +12,20 @@ from __future__ import annotations
 
 import re
 from functools import cache, lru_cache
+from pathlib import Path
 from types import ModuleType
 from typing import NoReturn, cast, get_args, get_type_hints
 
 import msgspec
 
 from evaluator.cases import Bench
+from evaluator.checkers import get_checker
 from evaluator.graders.answers import answer_grader
 from evaluator.graders.grader import Grader, GraderError
-from evaluator.graders.spec import GraderSpec, names_file, parse_spec
+from evaluator.graders.spec import GraderSpec, anchored, names_file, parse_spec
 from evaluator.model import Mode, Task, TestCase
-from evaluator.package_modules import public_module, public_modules
+from evaluator.options import Options
+from evaluator.package_modules import near, public_module, public_modules
 from evaluator.suites.reading import UngradableError
 
 __all__ = [
@@ -35,6 +38,7 @@ __all__ = [
     "known_graders",
     "needs_tasks",
     "shown_cases",
+    "with_known_names",
 ]
 
 
@@ -48,9 +52,23 @@ def get_grader(text: str) -> Grader:
         return own_grader(spec.file, spec.name)
     module = public_module(__name__, spec.name)
     if module is None or not hasattr(module, "make"):
-        known = ", ".join(known_graders())
-        raise GraderError(f"grader {spec.name!r} is unknown: give one of {known}, or FILE.py:FUNCTION")
+        known = known_graders()
+        names = ", ".join(known)
+        raise GraderError(
+            f"grader {spec.name!r} is unknown{near(spec.name, known)}: give one of {names}, or FILE.py:FUNCTION"
+        )
     return cast("Grader", module.make(_config(spec, module.Config)))
+
+
+def with_known_names(options: Options) -> Options:
+    """The options, with full paths of files. Raises `GraderError` or `CheckerError` for a name that there is not."""
+    if options.checker is not None:
+        get_checker(options.checker)
+    if options.grader is None:
+        return options
+    text = anchored(options.grader.strip(), Path.cwd())
+    get_grader(text)
+    return msgspec.structs.replace(options, grader=text)
 
 
 def grader_of(task: Task, requested: str | None) -> Grader:

@@ -10,7 +10,8 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeVar, Unpack
 
-from evaluator.model import Grade, Kind, Limits, RecordError, Rollout, Task, Verdict, limits_from
+from evaluator.graders import with_known_names
+from evaluator.model import Grade, Kind, Limits, RecordError, Rollout, Task, Verdict
 from evaluator.options import Given, Options, options_of
 from evaluator.workers.single import agrade_together, grade_together
 
@@ -142,6 +143,6 @@ LimitsLike = Limits | Mapping[str, float] | None
 
 
 def reward_options(limits: LimitsLike, /, *, continuous: bool = False, **given: Unpack[Given]) -> Options:
-    """`continuous`: reward the share of tests that passed. Raises `RecordError` for bad limits."""
-    known = limits if isinstance(limits, Limits) else limits_from(limits or {})
-    return options_of(Options(limits=known, grader=SHARE if continuous else "tests"), given)
+    """`continuous`: reward the share of tests that passed. Raises `ValueError` for bad limits or names."""
+    options = options_of(Options(grader=SHARE if continuous else "tests"), {"limits": limits, **given})
+    return with_known_names(options)

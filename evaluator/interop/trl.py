@@ -147,21 +147,22 @@ class CodeReward:
         rest = iter(found)
         grades = [None if row is None else next(rest) for row in rows]
         if log_extra is not None:
-            log_extra(f"{self.__name__}/verdict", [grade.verdict.value if grade else None for grade in grades])
-            log_extra(f"{self.__name__}/error", [_error(grade) if grade else None for grade in grades])
-        counts = Counter(grade.verdict for grade in grades if grade)
+            verdicts = [None if grade is None else grade.verdict.value for grade in grades]
+            log_extra(f"{self.__name__}/verdict", verdicts)
+            log_extra(f"{self.__name__}/error", [None if grade is None else _error(grade) for grade in grades])
+        counts = Counter(grade.verdict for grade in grades if grade is not None)
         if log_metric is not None and counts:
             total = counts.total()
             for verdict in _SHARES:  # also those of 0: TRL takes the mean over the batches that have the metric
                 log_metric(f"{self.__name__}/{verdict.value}", counts[verdict] / total)
-            rates = [grade.pass_rate for grade in grades if grade and grade.pass_rate is not None]
+            rates = [grade.pass_rate for grade in grades if grade is not None and grade.pass_rate is not None]
             if rates:
                 log_metric(f"{self.__name__}/pass_rate", sum(rates) / len(rates))
             ungraded = sum(count for verdict, count in counts.items() if not verdict.graded)
             log_metric(f"{self.__name__}/ungraded", ungraded / total)
             other = total - ungraded - sum(counts[verdict] for verdict in _SHARES)
             log_metric(f"{self.__name__}/other_failure", other / total)
-        return [grade.reward if grade else None for grade in grades]
+        return [None if grade is None else grade.reward for grade in grades]
 
 
 class AsyncCodeReward(CodeReward):

@@ -7,9 +7,12 @@ import io
 import json
 import lzma
 import os
+import re
 import tarfile
 import tracemalloc
 
+import msgspec
+import numpy as np
 import pytest
 import zstandard
 
@@ -20,11 +23,13 @@ from evaluator.formats import (
     Role,
     dataset_hash,
     load_rollouts,
+    load_task,
     load_tasks,
     require_rows,
     sniff,
 )
 from tests.formats.conftest import loaded
+from tests.formats.test_all_files import FILES
 
 
 def sample(n, **fields):
@@ -370,6 +375,38 @@ def test_the_format_is_detected_or_named(write):
         load_rollouts(path, "parquet")
     with pytest.raises(FormatError, match="format 'apps' has no rollouts"):
         load_rollouts(path, "apps")
+
+
+@pytest.mark.parametrize("name", ["livecodebench.jsonl", "mbpp.jsonl", "HumanEval.jsonl.gz", "apps.jsonl"])
+def test_a_row_alone_is_read_as_in_its_file(name):
+    path = FILES / name
+    rows = (gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()).splitlines()
+    task = next(load_tasks(path))
+    row = json.loads(rows[task.line - 1])
+    as_arrays = {
+        name: np.array(value, object) if isinstance(value, list | int) else value for name, value in row.items()
+    }
+    assert load_task(row) == load_task(as_arrays) == msgspec.structs.replace(task, line=0)
+
+
+def test_a_row_alone_may_have_its_format_or_its_fields_named():
+    assert load_task({"uid": 7, "check": "assert f(1) == 1"}, field_map={"task_id": "uid", "test": "check"}).test
+    assert load_task({"task_id": "t", "prompt": "Say hello."}).is_undecided
+    assert load_task({"task_id": "t", "prompt": "?", "hint": "!"}, "native").metadata == {"hint": "!"}
+
+
+@pytest.mark.parametrize(
+    ("row", "told"),
+    [
+        ({"a": 1}, "the row: no known format has these fields (a): give a task's row, and name its format or map its"),
+        (sample(1), "the row: holds rollouts (native), not tasks: give a task's row, and name its format or map"),
+        ({"task_id": "t", "prompt": "?", "checks": []}, "native finds no tests in the row (checks): map its fields"),
+        ({"task_id": "t", "language": "cpp", "test": "assert f(1)"}, "language is 'cpp', not Python"),
+    ],
+)
+def test_a_row_alone_that_is_no_task_is_refused(row, told):
+    with pytest.raises(ValueError, match=re.escape(told)):
+        load_task(row)
 
 
 def test_dataset_hash_is_of_the_bytes(write):

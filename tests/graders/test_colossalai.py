@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from evaluator import Grade, Rollout, Task, Verdict
+from evaluator import Grade, Rollout, Task, Verdict, load_task
 from evaluator.graders import GraderError, get_grader
 from evaluator.options import Options
 from evaluator.sandbox import Sandbox
@@ -80,7 +80,7 @@ def test_long_responses_lose(graded: Callable[..., Grade]) -> None:
 def test_a_task_that_can_not_be_graded_is_unknown(
     graded: Callable[..., Grade], row: dict[str, object], reason: str
 ) -> None:
-    one = graded(FENCED, task=Task.from_row({"task_id": "add", "entry_point": "add", **row}))
+    one = graded(FENCED, task=load_task({"task_id": "add", "entry_point": "add", **row}, "native"))
     assert (one.verdict, one.reward) == (Verdict.UNKNOWN, None)
     assert one.error_message is not None
     assert reason in one.error_message

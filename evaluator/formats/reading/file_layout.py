@@ -30,6 +30,8 @@ from evaluator.model import JsonValue, RecordError, Rollout, Task, brief
 _LOOKED_AT = 100
 """Rows at the start of a file among which one must be of a known format."""
 _SHOWN_FIELDS = 12
+_MAP_ROW = "give a task's row, and name its format or map its fields with field_map={'task_id': ..., 'test': ...}"
+"""What to do about a row that is in no file."""
 _OF_TASKS = {"test", "in_outs", "answer", "reference", "mode", "entry_point"}
 _ID_FIELDS = ("task_id", "question_id", "id", "name")
 
@@ -102,7 +104,7 @@ def layout_of(
                 alike = second is None or second.fields.keys() == first.fields.keys()
                 return layout if alike else _after_header(layout, first, row)
     if chosen is _NONE and first is not None:
-        raise _unknown(source.name, first, role)
+        raise _unknown_in(source.name, first, role)
     return layout
 
 
@@ -125,7 +127,7 @@ def readings_of(
         if first is None:
             raise no_rows(file)
         if name is None:
-            raise _unknown(container.path, first)
+            raise _unknown_in(container.path, first)
         return [_named(name, _first_renamed(first.fields, field_map), field_map or {})], str(container)
 
 
@@ -258,30 +260,39 @@ def _is_header(layout: FileLayout, first: Fields, row: Fields) -> bool:
         return True
 
 
-def _detected(role: Role, fields: Fields, where: str) -> Format | None:
+def format_of_task(fields: Fields, name: str | None) -> Format:
+    """The format named, or that of one row of a task that is in no file. Raises `FormatError`."""
+    found = format_named(name, Role.TASKS) if name else _detected(Role.TASKS, fields, "the row", _MAP_ROW)
+    if found is None:
+        raise _unknown("the row", fields, _MAP_ROW)
+    return found
+
+
+def _detected(role: Role, fields: Fields, where: str, fix: str = "") -> Format | None:
     """The format that claims this row most strongly. Raises `FormatError` if it is a row of the other role."""
     claims, other = claims_of(role, fields), _OTHER[role]
     others = claims_of(other, fields)
     if others and (not claims or (claims[0].claim.strength == 1 and others[0].claim.strength >= 3)):
-        raise FormatError(
-            f"{where}: holds {other} ({others[0].format.name}), not {role}: "
-            f"pass a file of {role} here, or name its format with --format"
-        )
+        fix = fix or f"pass a file of {role} here, or name its format with --format"
+        raise FormatError(f"{where}: holds {other} ({others[0].format.name}), not {role}: {fix}")
     return claims[0].format if claims else None
 
 
-def _unknown(path: str, row: Row, role: Role | None = None) -> FormatError:
-    known = next((each for each in known_refusals() if each.claim(row.fields) is not None), None)
-    if known is not None:
-        return FormatError(f"{path}:{row.line}: {known.message}")
-    names = ", ".join(list(row.fields)[:_SHOWN_FIELDS])
+def _unknown_in(path: str, row: Row, role: Role | None = None) -> FormatError:
     fix = {
         Role.TASKS: "--map task_id=...,test=... (--dataset-map of a dataset beside rollouts)",
         Role.ROLLOUTS: "--map task_id=...,completion=...",
         None: "--map task_id=...,completion=... (or test=..., of tasks)",
     }[role]
-    why = f"no known format has these fields ({names})"
-    return FormatError(f"{path}:{row.line}: {why}: map them with {fix} or name a format with --format")
+    return _unknown(f"{path}:{row.line}", row.fields, f"map them with {fix} or name a format with --format")
+
+
+def _unknown(where: str, fields: Fields, fix: str) -> FormatError:
+    known = next((each for each in known_refusals() if each.claim(fields) is not None), None)
+    if known is not None:
+        return FormatError(f"{where}: {known.message}")
+    names = ", ".join(list(fields)[:_SHOWN_FIELDS])
+    return FormatError(f"{where}: no known format has these fields ({names}): {fix}")
 
 
 def samples_by_id(fields: Fields) -> Iterator[dict[str, JsonValue]] | None:

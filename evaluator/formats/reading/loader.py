@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import NamedTuple, TypeAlias, TypeVar
 
 from evaluator.formats.reading.containers import open_container, read_rows
-from evaluator.formats.reading.fields import Fields
+from evaluator.formats.reading.fields import Fields, refuse_others
 from evaluator.formats.reading.file_layout import (
     FileLayout,
+    format_of_task,
     layout_of,
     no_rows,
     readings_of,
@@ -23,10 +24,11 @@ from evaluator.formats.reading.file_layout import (
     samples_of,
     tasks_of,
 )
+from evaluator.formats.reading.mapping import renamed
 from evaluator.formats.reading.problems import FormatError, FormatWarning, Problem, TaskClash, errors_in
 from evaluator.formats.reading.registry import Role
 from evaluator.formats.reading.sources import FileLike, Source, source_of
-from evaluator.model import Mode, Rollout, Task, brief
+from evaluator.model import JsonValue, Mode, RecordError, Rollout, Task, brief
 
 OnProblem = Callable[[Problem], object]
 Files: TypeAlias = FileLike | Sequence[FileLike]
@@ -80,6 +82,45 @@ def sniff_each(
     return found
 
 
+def load_task(
+    row: Mapping[str, JsonValue],
+    format: str | None = None,  # noqa: A002 - as in `load_tasks`
+    *,
+    field_map: Mapping[str, str] | None = None,
+) -> Task:
+    """The task of one row in any format that has tasks, such as LiveCodeBench's, MBPP's, HumanEval's or APPS's.
+
+    >>> from evaluator import load_task
+    >>> row = {"task_id": 2, "text": "Add two numbers.", "code": "...", "test_list": ["assert add(1, 2) == 3"]}
+    >>> task = load_task(row)
+    >>> task.task_id, task.source, task.entry_point
+    ('2', 'MBPP', 'add')
+
+    Args:
+        row: An object from JSON, as a dataset has it; a field may be an array or a number of NumPy, as in pandas.
+        format: A name that `rollscope formats` lists. None: it is detected.
+        field_map: Our names of fields to the row's, or to paths in it, such as `{"task_id": "uid"}` (docs/formats.md);
+            without `format` it is then read in the native format.
+
+    Raises:
+        FormatError: No known format has these fields, or they are a rollout's. A `ValueError`, as the next one is.
+        RecordError: A field is wrong; or no tests were found, where no format is named and the row has other fields.
+    """
+    if not isinstance(row, Mapping):
+        raise TypeError(f"the row is {brief(row)}: give an object, such as a dict")
+    row = {name: value.tolist() if hasattr(value, "tolist") else value for name, value in row.items()}
+    format_ = format_of_task(row, format or ("mapped" if field_map else None))
+    named, *more = renamed(row, field_map) if field_map else [row]
+    if more:
+        raise RecordError("the row has several tasks: give one of them")
+    refuse_others(named)
+    task = format_.tasks.read(named)
+    if task.is_undecided and task.metadata and format is None:
+        others = ", ".join(task.metadata)
+        raise RecordError(f"{format_.name} finds no tests in the row ({others}): map its fields, or name its format")
+    return task
+
+
 def load_tasks(
     path: Files,
     format: str | None = None,  # noqa: A002 - the library's published word
@@ -88,6 +129,11 @@ def load_tasks(
     on_problem: OnProblem | None = None,
 ) -> Iterator[Task]:
     """The tasks of a file, one at a time, in its order; memory grows with their number alone, not with their texts.
+
+    >>> from evaluator import load_tasks
+    >>> tasks = list(load_tasks("tasks.jsonl"))  # all of them; without `list` a stream, which is read once
+    >>> [task.task_id for task in tasks]
+    ['t']
 
     `path`: a file, or several: ids are unique in all of them together, and of several a file that can't be read is a
     problem like a row. `format`: a name of `known_formats()`; None to detect it from the first row that one knows.
@@ -108,6 +154,11 @@ def load_rollouts(
     on_problem: OnProblem | None = None,
 ) -> Iterator[Rollout]:
     """The rollouts of a file, one at a time, in its order. Arguments and errors as in `load_tasks`.
+
+    >>> from evaluator import load_rollouts
+    >>> rollouts = list(load_rollouts("rollouts.jsonl"))  # all of them; without `list` a stream, which is read once
+    >>> [rollout.sample_id for rollout in rollouts]
+    ['t#0', 't#1']
 
     Each has a `sample_id` that is unique in the file: its own, else `<task_id>#<n>` with n counting the task's samples
     from 0; of two rows with one id the first is kept. `sample_index` is its own, else the number at the end of

@@ -17,7 +17,7 @@ from evaluator.formats.reading.fields import Fields
 from evaluator.formats.reading.problems import FormatError, Problem
 from evaluator.formats.reading.spec import NO_ROLLOUTS, NO_TASKS, Claim, Claims, Rollouts, Tasks, may_fit
 from evaluator.model import JsonValue
-from evaluator.package_modules import public_modules
+from evaluator.package_modules import near, public_modules
 
 
 class Role(StrEnum):
@@ -157,9 +157,10 @@ def _may_claim(role: Role, names: frozenset[str]) -> list[Format]:
 def format_named(name: str, role: Role) -> Format:
     """The format of this name. Raises `FormatError` if it is unknown or does not have the role."""
     formats = known_formats()
-    choices = ", ".join(n for n, f in formats.items() if role in f.roles)
+    fit = [n for n, f in formats.items() if role in f.roles]
+    choices = ", ".join(fit)
     if name not in formats:
-        raise FormatError(f"format {name!r} is unknown: for {role}, use one of {choices}")
+        raise FormatError(f"format {name!r} is unknown{near(name, fit)}: for {role}, use one of {choices}")
     if role not in formats[name].roles:
         raise FormatError(f"format {name!r} has no {role}: use one of {choices}")
     return formats[name]

@@ -20,6 +20,7 @@ from evaluator.formats.reading.fields import Fields
 from evaluator.formats.reading.mapping import ABSENT, at
 from evaluator.formats.reading.problems import read_each
 from evaluator.model import JsonValue, Kind, Mode, RecordError, Rollout, Task, Verdict, brief
+from evaluator.tasks.rows import task_fields
 
 Take = str | Callable[[Fields], Any]
 Said = tuple[list[chat.Message], list[chat.Message]]
@@ -253,7 +254,7 @@ class Tasks(msgspec.Struct, frozen=True, kw_only=True):
         elif self.test:
             row["mode"] = mode_of_test(field.text(row, "test"))
             row["entry_point"] = required_name(row.get("entry_point"), _name(self.entry_point) or "entry_point")
-        task = Task.from_row(row)
+        task = Task(**task_fields(row))
         more = self.metadata(fields) if self.metadata else {}
         task.metadata = {**field.without(fields, self.names), **more}
         return task

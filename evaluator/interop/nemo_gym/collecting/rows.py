@@ -16,6 +16,7 @@ from evaluator.formats.reading.registry import Row
 from evaluator.interop.nemo_gym.collecting.service import CollectError, encoded
 from evaluator.interop.nemo_gym.wire import AGENT_REF, ROLLOUT_INDEX, TASK_INDEX, JsonObject
 from evaluator.model import RecordError, Task
+from evaluator.tasks.rows import task_fields
 
 _AGENT_TYPE: Final = "responses_api_agents"
 _DROPPED: Final = ("stream", "stream_options", "background")
@@ -63,7 +64,7 @@ def _checked(row: Row) -> JsonObject:
     """The row, or a native task as NeMo Gym's row. Raises `RecordError`."""
     fields = row.fields
     if "responses_create_params" not in fields and isinstance(fields.get("prompt"), str):
-        return task_row(Task.from_row(fields))
+        return task_row(Task(**task_fields(fields)))
     params = fields.get("responses_create_params")
     if not isinstance(params, dict):
         raise RecordError('responses_create_params is missing: give {"input": [{"role": "user", "content": "..."}]}')
