@@ -4,7 +4,6 @@ import re
 from pathlib import Path
 
 import pytest
-from starlette.types import Receive, Scope, Send
 
 from evaluator.interop.endpoints import got, service
 from evaluator.interop.monitoring import Monitor
@@ -50,14 +49,3 @@ def test_a_server_that_can_not_start_a_sandbox_is_not_ready() -> None:
     with in_thread(Monitor(service(got("/x", {})), ready=ready)) as url:
         assert ask(url, "GET", "/readyz") == (503, {"error": "no sandbox: no namespaces; allow them"})
         assert [ask(url, "GET", path) for path in ("/healthz", "/health", "/x")] == [OK, OK, (200, {})]
-
-
-def test_an_application_that_fails_is_counted(capfd: pytest.CaptureFixture[str]) -> None:
-    async def fails(scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http":
-            await send({"type": "http.response.start", "status": 503, "headers": []})
-            await send({"type": "http.response.body", "body": b""})
-
-    with in_thread(Monitor(fails)) as url:
-        assert ask(url, "GET", "/x").status == 503
-        assert 'rollscope_requests_total{path="/x",status="503"} 1' in ask(url, "GET", "/metrics").body
