@@ -11,6 +11,7 @@ import re
 import sys
 import tomllib
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, NamedTuple, NoReturn
 
@@ -116,6 +117,11 @@ def _in_file() -> Iterator[Found]:
 
 def _tables(path: Path) -> dict[str, Any] | None:
     """None for a file without our settings."""
+    if path.stat().st_uid not in (os.getuid(), 0):  # who could name a grader to run
+        with suppress(OSError, ValueError):
+            if path.name == _FILE or "tool.rollscope" in path.read_text(encoding="utf-8-sig"):
+                print(f"{path}: ignored: it belongs to another user: make it yours to use it", file=sys.stderr)
+        return None
     try:
         text = path.read_text(encoding="utf-8-sig")
         if path.name == _PROJECT and "tool.rollscope" not in text:
@@ -124,9 +130,6 @@ def _tables(path: Path) -> dict[str, Any] | None:
     except ValueError as error:
         raise CommandError(f"{path}: not TOML: {error}") from None
     tables: Any = content if path.name == _FILE else content.get("tool", {}).get("rollscope")
-    if tables is not None and path.stat().st_uid not in (os.getuid(), 0):
-        print(f"{path}: ignored: it belongs to another user", file=sys.stderr)  # who could name a grader to run
-        return None
     return tables if isinstance(tables, dict) or tables is None else {path.name: tables}
 
 

@@ -85,7 +85,7 @@ def test_what_is_wrong_in_a_variable_is_a_line(ask: Ask, monkeypatch: pytest.Mon
 @pytest.mark.skipif(os.getuid() != 0, reason="only root gives files away")
 def test_the_file_of_another_user_is_ignored(ask: Ask) -> None:
     file = ask.folder / "rollscope.toml"
-    file.write_text('[grade]\ngrader = "theirs.py:reward"\n')
+    file.write_text('[grade]\ngrader = "theirs.py:reward"\n[')
     os.chown(file, 12345, 12345)
     assert settings(ask)["grade.grader"] == ("tests", "default")
-    assert ask.err == f"{file}: ignored: it belongs to another user\n"
+    assert ask.err == f"{file}: ignored: it belongs to another user: make it yours to use it\n"
