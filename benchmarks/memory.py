@@ -100,7 +100,7 @@ def _measure(numbers: list[int]) -> None:
             subprocess.run([*this, "--write", str(number), "--folder", name], check=True)
             grade = [sys.executable, "-m", "evaluator.cli", "grade", "--cache", "none", str(folder / f"{number}.jsonl")]
             command = peak_mb(
-                [*grade, "--dataset", str(folder / "dataset.jsonl"), "--out", str(folder / f"run{number}")]
+                [*grade, "--dataset", str(folder / "dataset.jsonl"), "--output", str(folder / f"run{number}")]
             )
             for what, (peak, seconds) in (("grade_all", library), ("rollscope grade", command)):
                 rows.append([what, str(number), f"{peak:.1f}", f"{seconds:.0f}"])

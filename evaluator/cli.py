@@ -1,360 +1,33 @@
-"""The command: its options and their help. What each one does is in `evaluator.commands`.
+"""The command: what its first word means. The options are in `commands.options`; what each command does is in
+`evaluator.commands`.
 
 Nothing heavy is imported before a command needs it, so `rollscope --help` answers at once.
 """
 
 from __future__ import annotations
 
-import argparse
 import gc
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from contextlib import ExitStack, redirect_stderr
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Final, NamedTuple, NoReturn
+from typing import Final
 
-from evaluator.commands.output import CommandError, Exit, fail, report
+from evaluator.commands.options import COMMANDS
+from evaluator.commands.output import CommandError, Exit, Messages, fail, report
+from evaluator.commands.parsing import near, parser_of, with_new_names
 from evaluator.tasks import long_numbers
 
-Kind = Callable[[str], object] | tuple[str, ...]
-"""What the text of an option becomes; or the words of which it is one, the first by default."""
-Option = tuple[tuple[str, ...], dict[str, Any]]
-"""What `add_argument` takes."""
-
-
-def _option(flag: str, text: str, kind: Kind = str, default: Any = None, **more: Any) -> Option:
-    """An option, which is passed under its own name unless `dest` gives another."""
-    if kind is bool:
-        return (flag,), {"help": text, "action": "store_true", **more}
-    if isinstance(kind, tuple):
-        return (flag,), {"help": text, "choices": kind, "default": kind[0], **more}
-    return (flag,), {"help": text, "type": kind, "default": default, "metavar": "VALUE", **more}
-
-
-def _argument(name: str, metavar: str, text: str, kind: Kind = str, **more: Any) -> Option:
-    return (name,), {"help": text, "metavar": metavar, "type": kind, **more}
-
-
-def _from(least: float, kind: type[float] = int, most: float | None = None) -> Callable[[str], float]:
-    """A number that is not below the least one, nor above `most`."""
-
-    def number(text: str) -> float:
-        value = kind(text)
-        if not least <= value or (most is not None and value > most):
-            up = "" if most is None else f" to {most:g}"
-            raise argparse.ArgumentTypeError(f"{text} is out of range: give a number from {least:g}{up}")
-        return value
-
-    number.__name__ = "whole number" if kind is int else "number"
-    return number
-
-
-def _seconds(text: str) -> float:
-    """Such as `10` or `10s`."""
-    return _from(0.5, float)(text.removesuffix("s"))
-
-
-def _path(text: str) -> Path:
-    if "\0" in text:  # it would be found out somewhere else each time
-        raise argparse.ArgumentTypeError(f"{text!r} is not a path")
-    return Path(text)
-
-
-_JSON: Final = _option("--json", "Machine-readable output on stdout.", bool, dest="as_json")
-_FORMAT: Final = _option(
-    "--format", "Format of the rollouts (see `rollscope formats`). [default: detected]", dest="format_name"
-)
-_MAP: Final = _option(
-    "--map", "The rollouts' field names: task_id=uid,completion=text.", dest="field_map", metavar="OURS=THEIRS,..."
-)
-_DATASET_FORMAT: Final = _option("--dataset-format", "Format of the dataset. [default: detected]", metavar="NAME")
-_DATASET_MAP: Final = _option("--dataset-map", "The dataset's field names.", metavar="OURS=THEIRS,...")
-_FILE_FORMAT: Final = _option("--format", "Read the file as this format.", dest="format_name")
-_FILE_MAP: Final = _option("--map", "Field names in the file, ours=theirs.", dest="field_map")
-_RUN: Final = _argument("run", "RUN", "A run's directory.", _path)
-_FIRST: Final = _option("--limit", "Only the first N rollouts.", _from(1), metavar="N")
-_PROCESSES: Final = _option("--workers", "Worker processes. [default: one per CPU]", _from(1), metavar="N")
-_PREAMBLE: Final = _option(
-    "--preamble",
-    "Code before every completion: none, LiveCodeBench's imports, or a Python file. [default: the task's]",
-    metavar="none|lcb|FILE",
-)
-_PYTHON: Final = _option(
-    "--python", "The Python whose packages completions see. [default: this one, with numpy]", metavar="PATH"
-)
-
-_GRADE: Final = [
-    _argument("rollouts", "ROLLOUTS", "Files of rollouts, folders, patterns, - or s3://...", nargs="+"),
-    _option("--dataset", "File of tasks with test cases. [nemo_gym: looked for next to the rollouts]", _path),
-    _option("--out", "The run's directory. [default: runs/<stem>-<UTC time>]", _path),
-    _option(
-        "--workers", "Completions graded at once; with ray, per machine. [default: one per CPU]", _from(1), metavar="N"
-    ),
-    _option("--engine", "Grade on this machine, or on a Ray cluster.", ("local", "ray")),
-    _option(
-        "--address", "ray: the cluster's head. [default: auto, the cluster of this machine]", metavar="HOST:PORT"
-    ),
-    _option("--timeout", "Wall and CPU seconds per test case. [default: 10]", float),
-    _option("--memory", "Resident MiB per test case. [default: 1024]", float),
-    _option(
-        "--time-factor", "Times the time limits that the dataset states; 0: ignore these. [default: 5]",
-        _from(0, float, 1000), 5.0, metavar="X",
-    ),
-    _option("--checker", "Comparison rule. [default: the task's]"),
-    _option("--grader", "NAME, NAME:key=value,..., FILE.json, FILE.toml or FILE.py:FUNCTION. [default: tests]"),
-    _PREAMBLE,
-    _option("--fail-fast", "Skip a completion's remaining tests after its first failure.", bool),
-    _option("--resume", "Resume the run in --out.", bool),
-    _option("--only", "Regrade rollouts with these verdicts (a,b) or that match this SQL condition."),
-    _FORMAT, _MAP, _DATASET_FORMAT, _DATASET_MAP, _FIRST,
-    _option("--isolation", "A fresh process for each completion or each test case.", ("completion", "test")),
-    _option("--sandbox", "Run only if the sandbox is proved, or with whatever works.", ("strict", "degraded")),
-    _PYTHON,
-    _option(
-        "--cache", "Where to keep grades for later runs. [default: the user's cache directory]", metavar="DIR|none"
-    ),
-    _option("--unverified", "Unverified grades keep their reward, or become unknown without one.", ("keep", "unknown")),
-    _option(
-        "--disagreement", "A suite that fails in two processes and passes in one: unknown, passed or failed.",
-        ("unknown", "keep", "fail"),
-    ),
-    _option(
-        "--unfinished-thinking",
-        "A completion that ends while thinking has no code, or its thoughts are searched for code.",
-        ("no_code", "grade"),
-    ),
-    _JSON,
-]  # fmt: skip
-_VIEW: Final = [
-    _argument(
-        "words", "RUN|ROLLOUTS", "Runs, files of rollouts, folders, patterns, - or s3://... [default: the bundled "
-        "example]", nargs="*",
-    ),
-    _option("--dataset", "The tasks of ROLLOUTS, to show and to grade them.", _path),
-    _FORMAT, _MAP, _DATASET_FORMAT, _DATASET_MAP,
-    _option("--host", "Address to listen on. [default: 127.0.0.1]", default="127.0.0.1"),
-    _option("--port", "Port; the next free one if it is taken. [default: 8501]", _from(0, int, 65535), 8501),
-    _option("--follow", "Look for new lines in ROLLOUTS every second.", bool),
-    _option("--allow-rerun", "Let visitors from other machines run code in the sandbox.", bool),
-]  # fmt: skip
-_EXPORT: Final = [
-    _RUN,
-    _option("--to", "FILE.csv, .jsonl, .parquet, or .html for a report. [default: JSONL on stdout]"),
-    _option("--per", "One row per rollout or per test case.", ("rollout", "case")),
-    _option("--where", "SQL condition: \"verdict = 'time_limit' AND wall_s > 5\"."),
-    _option("--columns", "Columns to write: A,B,C."),
-]
-_FORMATS: Final = [
-    _argument("file", "FILE", "File, folder or - to inspect. [default: list the formats]", nargs="?"),
-    _option("--check", "Print every bad line; exit status 2 if there are any.", bool),
-    _FILE_FORMAT,
-    _FILE_MAP,
-    _JSON,
-]
-_CHECK: Final = [
-    _argument("dataset", "DATASET", "File of tasks, folder, pattern, - or s3://..."),
-    _FILE_FORMAT,
-    _FILE_MAP,
-    _PREAMBLE,
-    _PYTHON,
-    _PROCESSES,
-    _JSON,
-]
-_SERVE: Final = [
-    _argument(
-        "system", "SYSTEM", "grades: for ROLLSCOPE_SERVER. Else the system whose server to replace: nemo-gym, "
-        "agentfly, colossalai, sandbox-fusion.", choices=("grades", "nemo-gym", "agentfly", "colossalai",
-        "sandbox-fusion"),
-    ),
-    _option("--host", "Address to listen on. [default: 127.0.0.1]"),
-    _option("--port", "0: any free port. [default: 8000]", _from(0, int, 65535)),
-    _option(
-        "--allowed-host", "Also accept requests for this host name; repeatable.", default=[], action="append",
-        dest="allowed_hosts", metavar="NAME",
-    ),
-    _option(
-        "--max-timeout", "Longest time-out a request may set. [default: 60] Not for agentfly.", float, metavar="S"
-    ),
-    _option("--config", "Limits per program; for nemo-gym, server fields.", _path),
-    _option("--token-file", "grades: clients must send what this file says.", _path),
-    _option("--profile", "nemo-gym: report at the end where verification time went.", bool),
-]  # fmt: skip
-_COLLECT: Final = [
-    _option(
-        "--input", "Rows with responses_create_params, or native tasks.", _path, dest="rows", metavar="ROWS",
-        required=True,
-    ),
-    _option("--output", "FILE.jsonl; related files are written next to it.", _path, metavar="ROLLOUTS", required=True),
-    _option("--server", "NeMo Gym resources server, for tools and rewards. [default: none]", metavar="URL"),
-    _option("--base-url", "The model's endpoint. [default: $OPENAI_BASE_URL, else OpenAI's]", metavar="URL"),
-    _option("--model", "Model to sample from. [default: the row's]", metavar="NAME"),
-    _option("--api", "API of the endpoint.", ("responses", "chat")),
-    _option("--num-repeats", "Rollouts per row. [default: 1]", _from(1), 1),
-    _option("--limit", "Only the first N rows.", _from(1), metavar="N"),
-    _option("--temperature", "Overrides the rows'.", _from(0, float)),
-    _option("--top-p", "Overrides the rows'.", _from(0, float, 1)),
-    _option("--max-output-tokens", "Limit per answer; overrides the rows'.", _from(1)),
-    _option("--max-turns", "Answers per rollout; each may call tools. [default: 16]", _from(1), 16),
-    _option("--concurrency", "Rollouts in progress at once. [default: 32]", _from(1), 32),
-    _option("--retries", "Retries per request; the default lasts about a minute. [default: 8]", _from(0), 8),
-    _option("--timeout", "Seconds per request. [default: 600]", _from(0.001, float), 600.0),
-    _option("--resume", "Resume --output: collect what is missing or failed.", bool),
-    _JSON,
-]  # fmt: skip
-_COMPARE: Final = [
-    _argument("run_a", "RUN_A", "A run's directory.", _path),
-    _argument("run_b", "RUN_B", "Another run's. [default: RUN_A, for two of its models or steps]", _path, nargs="?"),
-    _option("--model-a", "Only this model's rollouts of RUN_A.", metavar="NAME"),
-    _option("--model-b", "Only this model's rollouts of RUN_B.", metavar="NAME"),
-    _option("--step-a", "Only this training step of RUN_A.", int, metavar="N"),
-    _option("--step-b", "Only this training step of RUN_B.", int, metavar="N"),
-    _JSON,
-]
-_AUDIT: Final = [
-    _RUN,
-    _option("--checkers", "Two or more: floats,livecodebench,colossalai.", default=""),
-    _option("--extractors", "Instead: grade other parts of the texts.", bool),
-    _PROCESSES,
-    _FIRST,
-    _JSON,
-]
-_STRENGTHEN: Final = [
-    _argument("dataset", "DATASET", "File of tasks, folder, pattern, - or s3://..."),
-    _option("--rollouts", "Rollouts of these tasks, or a run: those that pass and disagree.", metavar="FILE|RUN"),
-    _option("--out", "The dataset with the added test cases, FILE.jsonl.", _path, required=True),
-    _option("--budget", "Seconds per task. [default: 10]", _seconds, 10.0, metavar="S"),
-    _option("--seed", "Another one makes other inputs. [default: 0]", _from(0), 0, metavar="N"),
-    _FILE_FORMAT,
-    _FILE_MAP,
-    _PYTHON,
-    _PROCESSES,
-    _JSON,
-]
-_CONVERT: Final = [
-    _argument("source", "IN", "A dataset, rollouts as for `grade`, or a run."),
-    _argument("out", "OUT", "FILE.jsonl, or .parquet", _path),
-    _option(
-        "--to", "Format to write.", ("native", "nemo-gym", "nemo_gym", "humaneval", "evalplus", "verl", "parquet"),
-        required=True,
-    ),
-    _option("--dataset", "Tasks of the rollouts in IN.", _path),
-    _FILE_FORMAT,
-    _FILE_MAP,
-    _option(
-        "--agent", "nemo_gym: agent named in the rollouts. [default: rollscope_simple_agent]",
-        default="rollscope_simple_agent",
-    ),
-]  # fmt: skip
-_TEST_SERVER: Final = [
-    _argument("server", "DIR|URL", "A server's folder, or a running server."),
-    _option("--rows", "JSONL of rows to send. [default: DIR/data/example.jsonl]", _path),
-    _option("--validate-data", "Also check its data and configs.", bool),
-    _option("--timeout", "Seconds to wait at start, and per answer. [default: 60]", _from(1, float), 60.0),
-    _JSON,
-]
-
-
-class Command(NamedTuple):
-    """What a command does, and with which options."""
-
-    function: str | Callable[..., int]
-    """`module:function`, in `evaluator.commands`; it takes each option by its name, and returns the exit status."""
-    about: str
-    options: Sequence[Option]
-
-
-def _collect(
-    *,
-    rows: Path,
-    num_repeats: int,
-    limit: int | None,
-    base_url: str | None,
-    max_turns: int,
-    retries: int,
-    timeout: float,
-    as_json: bool,
-    **given: Any,
-) -> int:
-    from evaluator.commands import collecting
-
-    sampling = {name: given.pop(name) for name in ("model", "temperature", "top_p", "max_output_tokens")}
-    overrides = {name: value for name, value in sampling.items() if value is not None}
-    request = collecting.Request(
-        rows=rows,
-        base_url=base_url,
-        repeats=num_repeats,
-        limit=limit,
-        overrides=overrides,
-        most_turns=max_turns,
-        backoff=collecting.Backoff(retries),
-        timeout_s=timeout,
-        **given,
-    )
-    return collecting.collect_rollouts(request, as_json=as_json)
-
-
-COMMANDS: Final = {
-    "grade": Command("grading:grade", "Grade rollouts and keep the grades as a run.", _GRADE),
-    "view": Command("viewing:view", "Open the dashboard.", _VIEW),
-    "export": Command(
-        "exporting:export_run", "Write a run's grades as CSV, JSON lines, Parquet or a report in HTML.", _EXPORT
-    ),
-    "formats": Command(
-        "formats:formats", "List the supported file formats, or show what a file is and which of its lines are bad.",
-        _FORMATS,
-    ),
-    "check": Command(
-        "checking:check",
-        "Inspect a dataset's tests and grade its reference solutions; exit status 1 if there are findings.",
-        _CHECK,
-    ),
-    "serve": Command("serving:serve", "Grade over HTTP: for ROLLSCOPE_SERVER, or as another system's server.", _SERVE),
-    "collect": Command(
-        _collect,
-        "Sample rollouts from a model, run the tools it calls, and have its answers verified. The endpoint's key is "
-        "$OPENAI_API_KEY. Exit status 1 if some rollouts failed.",
-        _COLLECT,
-    ),
-    "compare": Command(
-        "comparing:compare_runs",
-        "Compare two runs, or two models, task by task; exit status 1 if B is worse beyond chance.", _COMPARE,
-    ),
-    "audit": Command(
-        "auditing:audit",
-        "List the rollouts whose reward depends on the checker, or extractor; exit status 1 if there are any.", _AUDIT,
-    ),
-    "strengthen": Command(
-        "strengthening:strengthen_dataset",
-        "Find tasks whose tests pay wrong programs, and write the dataset with test cases that don't; exit status 1 if "
-        "there are any.",
-        _STRENGTHEN,
-    ),
-    "doctor": Command(
-        "doctor:diagnose", "Prove every layer of the sandbox on this machine; exit status 1 if one does not hold.",
-        [_PYTHON, _JSON],
-    ),
-    "convert": Command("converting:convert", "Write a dataset, rollouts or a run in another format.", _CONVERT),
-    "init-server": Command(
-        "server_testing:init_server", "Write a resource server for NeMo Gym, complete with tasks and tests.",
-        [
-            _argument("folder", "DIR", "A new or empty folder.", _path),
-            _option("--name", "The server's name. [default: the folder's]"),
-        ],
-    ),
-    "test-server": Command(
-        "server_testing:try_server",
-        "Try everything a trainer asks of a resource server; exit status 1 if something fails.", _TEST_SERVER,
-    ),
-}  # fmt: skip
 _ABOUT: Final = "Grades the code that language models write, and shows why each completion passed or failed."
+_MORE: Final = """
+  rollscope FILE                  opens rollouts, a run or a folder
+  rollscope COMMAND --help        shows a command's options
+  rollscope --install-completion  completes words in bash, zsh or fish
+  rollscope --version             shows the version
 
-
-class _Parser(argparse.ArgumentParser):
-    """Its errors are ours: one line."""
-
-    def error(self, message: str) -> NoReturn:
-        raise CommandError(f"{message} (see {self.prog} --help)")
+Exit status: 0 done; 1 a finding; 2 bad arguments or input; 3 no sandbox; 130 stopped."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -370,43 +43,63 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _run(arguments: list[str]) -> int:
-    try:
-        return _do(*arguments)
-    except KeyboardInterrupt:
-        return fail("stopped", Exit.STOPPED)
-    except BrokenPipeError:
-        raise
-    except Exception as error:
-        if (status := report(error)) is None:
+    with ExitStack() as redirected:
+        try:
+            return _do(redirected, *arguments)
+        except KeyboardInterrupt:
+            return fail("stopped", Exit.STOPPED)
+        except BrokenPipeError:
             raise
-        return status
+        except Exception as error:
+            if (status := report(error)) is None:
+                raise
+            return status
 
 
-def _do(name: str = "--help", *arguments: str) -> int:
-    if name in ("-h", "--help"):
-        width = max(map(len, COMMANDS))
-        print(f"Usage: rollscope COMMAND [OPTION]...\n\n{_ABOUT}\n")
-        for each, command in COMMANDS.items():
-            print(f"  {each:{width}}  {command.about.partition('. ')[0]}")
-        print("\nrollscope COMMAND --help shows a command's options; rollscope --version the version.")
-        return Exit.DONE
-    if name == "--version":
-        from evaluator.version import VERSION
+def _do(redirected: ExitStack, name: str = "--help", *arguments: str) -> int:
+    match name:
+        case "-h" | "--help":
+            return _print_help()
+        case "--version":
+            from evaluator.version import VERSION
 
-        print(f"rollscope {VERSION}")
-        return Exit.DONE
+            print(f"rollscope {VERSION}")
+            return Exit.DONE
+        case "--install-completion" | "--complete":
+            from evaluator.commands import completion
+
+            return completion.install(*arguments) if name != "--complete" else completion.complete(*arguments)
     if name not in COMMANDS:
-        raise CommandError(f"no such command: {name} (see rollscope --help)")
+        name, arguments = "view", (_openable(name), *arguments)
     command = COMMANDS[name]
-    parser = _Parser(f"rollscope {name}", description=command.about, allow_abbrev=False)
-    for flags, settings in command.options:
-        parser.add_argument(*flags, **settings)
-    given = vars(parser.parse_intermixed_args(list(arguments)))
-    if not isinstance(command.function, str):
-        return command.function(**given)
+    words = list(with_new_names(arguments, command.renamed))
+    if name != "config" and {"-h", "--help"}.isdisjoint(words):
+        from evaluator.commands.configuration import words_of
+
+        words = [*words_of(name), *words]
+    given = vars(parser_of(name, command).parse_intermixed_args(words))
+    quiet, log_json = given.pop("quiet"), given.pop("log_json")
+    if quiet or log_json:
+        redirected.enter_context(redirect_stderr(Messages(sys.stderr, quiet=quiet, as_json=log_json)))
     module, function = command.function.split(":")
     status: int = getattr(import_module(f"evaluator.commands.{module}"), function)(**given)
     return status
+
+
+def _print_help() -> int:
+    width = max(map(len, COMMANDS))
+    print(f"Usage: rollscope COMMAND [OPTION]...\n\n{_ABOUT}\n")
+    for each, command in COMMANDS.items():
+        print(f"  {each:{width}}  {command.about.partition('. ')[0].removesuffix('.')}")
+    print(_MORE)
+    return Exit.DONE
+
+
+def _openable(word: str) -> str:
+    """The first word, where it is no command but something to open. Raises `CommandError`."""
+    if "://" in word or "*" in word or word == "-" or ("\0" not in word and Path(word).exists()):
+        return word
+    raise CommandError(f"no such command or file: {word}{near(word, COMMANDS)} (see rollscope --help)")
 
 
 if __name__ == "__main__":

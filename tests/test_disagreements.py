@@ -58,7 +58,7 @@ def test_disagreement_is_kept_where_that_is_asked(
 ) -> None:
     write_rows(tmp_path / "d.jsonl", TASK)
     write_rows(tmp_path / "r.jsonl", *({"task_id": "Points/0", "completion": program} for program in (RIGHT, WRONG)))
-    asked = ("grade", "r.jsonl", "--dataset", "d.jsonl", "--out", "run", "--json", *options)
+    asked = ("grade", "r.jsonl", "--dataset", "d.jsonl", "--output", "run", "--json", *options)
     summary = json.loads(rollscope(*asked, cwd=tmp_path).stdout)
     assert (summary["pass_at_1"]["value"], summary["unverified_rewarded"]) == (passed, rewarded)
     assert (summary["disagreements"], summary["mean_reward_bounds"]) == (1, bounds)

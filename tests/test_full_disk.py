@@ -16,7 +16,7 @@ from evaluator.runs.reading import Run, RunError
 from tests.waiting import HANG_S
 
 ROOT = Path(__file__).resolve().parent.parent
-COMMAND = [sys.executable, "-m", "evaluator.cli", "grade", "r.jsonl", "--dataset", "d.jsonl", "--out", "run"]
+COMMAND = [sys.executable, "-m", "evaluator.cli", "grade", "r.jsonl", "--dataset", "d.jsonl", "--output", "run"]
 ENVIRONMENT = os.environ | {"PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "error"}
 ROOM = 100_000
 SLOW = "import time\ntime.sleep(1.5)\nprint(input())"

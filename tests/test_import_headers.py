@@ -88,7 +88,7 @@ def files(tmp_path: Path) -> Path:
     return tmp_path
 
 
-GRADE = ("grade", "outputs.json", "--dataset", "tasks.jsonl", "--timeout", 60, "--json", "--out")
+GRADE = ("grade", "outputs.json", "--dataset", "tasks.jsonl", "--timeout", 60, "--json", "--output")
 
 
 def verdicts(done: Done) -> dict[str, int]:

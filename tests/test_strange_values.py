@@ -71,7 +71,7 @@ def test_a_value_is_kept_or_its_line_is_bad_in_every_field_of_a_rollout(tmp_path
     lines, bad = rollout_lines()
     (tmp_path / "d.jsonl").write_text(json.dumps(ANSWER) + "\n")
     (tmp_path / "r.jsonl").write_text("\n".join(lines))
-    arguments = ("grade", "r.jsonl", "--dataset", "d.jsonl", "--out", "run", "--workers", 1)
+    arguments = ("grade", "r.jsonl", "--dataset", "d.jsonl", "--output", "run", "--workers", 1)
     for again in ((), ("--resume",)):
         graded = rollscope(*arguments, *again, cwd=tmp_path)
         assert graded.returncode == 0, graded.stderr
@@ -82,7 +82,7 @@ def test_a_value_is_kept_or_its_line_is_bad_in_every_field_of_a_rollout(tmp_path
         assert run.manifest.counts.get("sandbox_error", 0) == 0
     checked = rollscope("formats", "r.jsonl", "--check", "--json", cwd=tmp_path)
     assert {problem["line"] for problem in json.loads(checked.stdout)["problems"]} == set(bad)
-    assert (checked.returncode, checked.stderr) == (2, "")
+    assert (checked.returncode, checked.stderr) == (1, "")
     exported = rollscope("export", "run", "--to", "run.jsonl", "--columns", "sample_id,step", cwd=tmp_path)
     assert exported.returncode == 0, exported.stderr
     steps = {json.loads(line)["step"] for line in (tmp_path / "run.jsonl").read_text().splitlines()}
@@ -112,7 +112,7 @@ def test_a_limit_that_no_kernel_can_hold_is_a_bad_line_and_the_largest_others_gr
     lines = [with_field(task, "limits", limits) for task, limits in zip(tasks, packed, strict=True)]
     (tmp_path / "d.jsonl").write_text("\n".join(lines))
     (tmp_path / "r.jsonl").write_text("\n".join(json.dumps(sample(f"s{n}", RIGHT, f"t{n}")) for n in range(len(rows))))
-    graded = rollscope("grade", "r.jsonl", "--dataset", "d.jsonl", "--out", "run", "--workers", 1, cwd=tmp_path)
+    graded = rollscope("grade", "r.jsonl", "--dataset", "d.jsonl", "--output", "run", "--workers", 1, cwd=tmp_path)
     assert graded.returncode == 0, graded.stderr
     manifest = Run.open(tmp_path / "run").manifest
     bad = {n + 1 for n, (_, value) in enumerate(rows) if value not in values[-2:]}
@@ -129,7 +129,7 @@ def test_half_a_surrogate_pair_in_a_name_is_not_graded_again_by_resume(tmp_path:
     (tmp_path / "d.jsonl").write_text(with_field(ANSWER, "task_id", '"\\ud800"'))
     (tmp_path / "r.jsonl").write_text("\n".join(rows))
     for again in ((), ("--resume",)):
-        graded = rollscope("grade", "r.jsonl", "--dataset", "d.jsonl", "--out", "run", *again, cwd=tmp_path)
+        graded = rollscope("grade", "r.jsonl", "--dataset", "d.jsonl", "--output", "run", *again, cwd=tmp_path)
         assert graded.returncode == 0, graded.stderr
         assert Run.open(tmp_path / "run").manifest.counts["rollouts"] == 2
 
@@ -142,7 +142,7 @@ def test_a_run_of_an_older_version_opens_and_takes_larger_numbers_when_it_is_res
     ]
     for count, again in ((1, ()), (2, ("--resume",))):
         (tmp_path / "r.jsonl").write_text("\n".join(map(json.dumps, rows[:count])))
-        graded = rollscope("grade", "r.jsonl", "--dataset", "d.jsonl", "--out", "run", *again, cwd=tmp_path)
+        graded = rollscope("grade", "r.jsonl", "--dataset", "d.jsonl", "--output", "run", *again, cwd=tmp_path)
         assert graded.returncode == 0, graded.stderr
         if count == 1:
             narrow_columns(tmp_path / "run", "step", "sample_index")

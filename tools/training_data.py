@@ -1,7 +1,7 @@
 """Writes the rollouts of an invented training run, to try the dashboard with: one model that changes by step.
 
     .venv/bin/python tools/training_data.py FOLDER [--tasks 24] [--samples 8] [--steps 30]
-    rollscope grade FOLDER/rollouts.jsonl --dataset FOLDER/dataset.jsonl --out FOLDER/run
+    rollscope grade FOLDER/rollouts.jsonl --dataset FOLDER/dataset.jsonl --output FOLDER/run
     rollscope view FOLDER/verl
 
 `verl/` has the same rollouts as verl dumps them, a file per step. A third of the tasks is learned, a sixth forgotten;

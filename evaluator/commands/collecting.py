@@ -7,6 +7,7 @@ import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
+from typing import Any, Final
 
 import msgspec
 
@@ -19,11 +20,31 @@ from evaluator.interop.nemo_gym.collecting.figures import Figures
 from evaluator.interop.nemo_gym.collecting.service import CollectError
 from evaluator.interop.nemo_gym.wire import JsonObject
 
-__all__ = ["Backoff", "Request", "collect_rollouts"]
+_OVERRIDES: Final = ("model", "temperature", "top_p", "max_output_tokens")
 
 
-def collect_rollouts(request: Request, *, as_json: bool) -> int:
-    """Collect and print the figures. Bad arguments and input raise one-line errors."""
+def collect_rollouts(
+    *,
+    num_repeats: int,
+    max_turns: int,
+    retries: int,
+    timeout: float,
+    as_json: bool,
+    **given: Any,
+) -> int:
+    """Collect and print the figures. `given`: the other fields of `Request`, and sampling options.
+
+    Bad arguments and input raise one-line errors.
+    """
+    sampling = {name: given.pop(name) for name in _OVERRIDES}
+    request = Request(
+        repeats=num_repeats,
+        overrides={name: value for name, value in sampling.items() if value is not None},
+        most_turns=max_turns,
+        backoff=Backoff(retries),
+        timeout_s=timeout,
+        **given,
+    )
     try:
         figures = asyncio.run(_collect(request))
     except CollectError as error:

@@ -101,6 +101,10 @@ class Request(NamedTuple):
 
 def convert(**given: Any) -> int:
     """Write the file and its related files; stderr shows how many rows. Raises one-line errors."""
+    out = given.pop("out_word")
+    given["out"] = given["out"] or out
+    if given["out"] is None:
+        raise CommandError("give the file to write: --output FILE.jsonl")
     request = Request(**given)
     _require_writable(request)
     if is_run(request.source):

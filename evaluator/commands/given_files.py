@@ -6,14 +6,17 @@ What is found beside NeMo Gym rollouts is told in one line on stderr.
 from __future__ import annotations
 
 import json
+import re
 import sys
 import tomllib
+from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
 from evaluator import syntax
 from evaluator.commands.output import CommandError
-from evaluator.formats import FormatError, Role, Source
+from evaluator.formats import FormatError, Role, Source, load_rollouts
 from evaluator.formats.nemo_gym_files import (
     failures_path,
     materialized_inputs_path,
@@ -43,8 +46,34 @@ def dataset_for(rollouts: list[Source], format_name: str | None, grader: str | N
         missing = "Missing option '--dataset'"
         if len(rollouts) == 1 and Role.ROLLOUTS in roles_of(path, format_name):
             missing += f": the rollouts have no tests, and there is no {materialized_inputs_path(path)}"
+        missing += _known_dataset(rollouts, format_name)
         raise CommandError(f"{missing} (see rollscope grade --help)")
     return None if found is None or found == rollouts else found[0].path
+
+
+_DATASETS: Final = {
+    r"HumanEval/\d+": "HumanEval: https://github.com/openai/human-eval (data/HumanEval.jsonl.gz)",
+    r"Mbpp/\d+": "MBPP+: https://github.com/evalplus/mbppplus_release/releases (MbppPlus.jsonl.gz)",
+    r"BigCodeBench/\d+": "BigCodeBench: https://huggingface.co/datasets/bigcode/bigcodebench",
+    r"a[bgr]c\d+_[a-z]\d?|\d{3,4}_[A-Z]\d?": "LiveCodeBench: "
+    "https://huggingface.co/datasets/livecodebench/code_generation_lite (test*.jsonl)",
+    r"\d{1,4}/[A-Z]\d?": "codeforces: https://huggingface.co/datasets/open-r1/codeforces",
+    r"sample_\d+": "CRUXEval: https://huggingface.co/datasets/cruxeval-org/cruxeval (test.jsonl)",
+    r"ClassEval_\d+": "ClassEval: https://huggingface.co/datasets/FudanSELab/ClassEval",
+    r"Python/\d+": "HumanEval-X: https://huggingface.co/datasets/THUDM/humaneval-x (data/python)",
+}
+"""What the ids of known datasets look like, and where these are."""
+_IDS: Final = 5
+
+
+def _known_dataset(rollouts: list[Source], format_name: str | None) -> str:
+    """Which dataset the first ids look like, if any."""
+    with suppress(FormatError):
+        ids = [rollout.task_id for rollout in islice(load_rollouts(rollouts, format_name), _IDS)]
+        for pattern, dataset in _DATASETS.items():
+            if ids and all(re.fullmatch(pattern, task_id) for task_id in ids):
+                return f"; the ids look like those of {dataset}"
+    return ""
 
 
 def found_dataset(rollouts: list[Source], format_name: str | None = None) -> list[Source] | None:

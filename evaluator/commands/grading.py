@@ -4,6 +4,7 @@ end the run's figures, as tables or as JSON.
 
 from __future__ import annotations
 
+import math
 import shlex
 import sys
 import threading
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from evaluator.commands.given_files import dataset_for, grader_text, preamble_text, tell_failures
-from evaluator.commands.output import CommandError, Exit, counted, one_line, print_facts, print_json, print_table
+from evaluator.commands.output import CommandError, Exit, counted, fail, one_line, print_facts, print_json, print_table
 from evaluator.commands.progress import FirstProblems, Meter, paced, stopping_on_signal
 from evaluator.file_grading import GradedFile, grade_file
 from evaluator.formats import Source
@@ -47,6 +48,7 @@ def grade(
     out: Path | None,
     resume: bool,
     only: str | None,
+    fail_under: float | None,
     cache: str | None,
     format_name: str | None,
     field_map: str | None,
@@ -70,7 +72,7 @@ def grade(
     Raises errors with one line each for bad arguments and input.
     """
     if (resume or only) and out is None:
-        raise CommandError("--resume and --only need an existing run: name it with --out RUN")
+        raise CommandError("--resume and --only need an existing run: name it with --output RUN")
     files = resolve(rollouts, remote=True)
     how = Options(
         limits=limits_of(timeout, memory), grader=grader_text(grader), preamble=preamble_text(preamble),
@@ -90,6 +92,10 @@ def grade(
     if done.stopped:
         print(f"stopped; resume with: {resume_command(done.run, Run.open(done.run).manifest)}", file=sys.stderr)
         return Exit.STOPPED
+    passed = summary.pass_at_1.value
+    if fail_under is not None and not passed >= fail_under:  # NaN where nothing could be graded
+        found = "nothing could be graded" if math.isnan(passed) else f"pass@1 is {passed:.1%}"
+        return fail(f"{found}: --fail-under is {fail_under:.1%}", Exit.FINDING)
     return Exit.DONE
 
 
@@ -288,7 +294,7 @@ def _figures(summary: Summary) -> Iterator[tuple[str, str]]:
     if summary.flags:
         yield "flagged", ", ".join(f"{count:,} {word}" for word, count in summary.flags.items())
     if _JUDGE_FAILED in summary.flags:
-        yield "", "a judge gave no score: the same command with --resume and --out retries these"
+        yield "", "a judge gave no score: the same command with --resume and --output retries these"
     if summary.duplicates:
         yield "duplicates", f"{summary.duplicates:,} (same task and code, graded once)"
     if summary.cached:

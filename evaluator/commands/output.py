@@ -4,15 +4,19 @@ stderr the one line with which they fail, beside their exit status.
 
 from __future__ import annotations
 
+import io
 import json
 import sys
 from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
 from enum import IntEnum
-from typing import Final
+from typing import Final, TextIO
 
 import msgspec
 
 _UNBROKEN: Final = 1_000
+_NAME: Final = "rollscope: "
+"""Begins the line of an error."""
 
 
 class Exit(IntEnum):
@@ -20,6 +24,7 @@ class Exit(IntEnum):
 
     DONE = 0
     FINDING = 1
+    """It did what it was to do, and found something that a script may want to stop at."""
     BAD_INPUT = 2
     NO_SANDBOX = 3
     STOPPED = 130
@@ -66,8 +71,29 @@ def fail(message: str, status: Exit) -> int:
     """Print the message as one line on stderr, and return the status."""
     from evaluator.formats.reading.problems import one_line as cut  # only needed after a failure
 
-    print(f"rollscope: {cut(' '.join(message.split()))}", file=sys.stderr)
+    print(f"{_NAME}{cut(' '.join(message.split()))}", file=sys.stderr)
     return status
+
+
+class Messages(io.TextIOBase):
+    """In place of stderr, for `--quiet` and `--log-json`: errors alone, or each line as JSON, or both."""
+
+    def __init__(self, stream: TextIO, *, quiet: bool, as_json: bool) -> None:
+        self._stream, self._quiet, self._as_json = stream, quiet, as_json
+        self._begun = ""
+
+    def write(self, text: str) -> int:
+        *lines, self._begun = (self._begun + text).split("\n")
+        for line in lines:
+            is_error = line.startswith(_NAME)
+            if line.strip() and (is_error or not self._quiet):
+                self._stream.write(f"{self._record(line, is_error) if self._as_json else line}\n")
+        self._stream.flush()
+        return len(text)
+
+    def _record(self, line: str, is_error: bool) -> str:
+        level, time = "error" if is_error else "info", datetime.now(UTC).isoformat(timespec="milliseconds")
+        return json.dumps({"time": time, "level": level, "message": line.removeprefix(_NAME).strip()})
 
 
 def print_table(

@@ -39,6 +39,16 @@ class ServerOptions(NamedTuple):
     profile: bool
     token_file: Path | None
 
+    @property
+    def token(self) -> str | None:
+        """What the file says. Raises `CommandError`."""
+        if self.token_file is None:
+            return None
+        token = self.token_file.read_text().strip()
+        if not token or not token.isascii() or not token.isprintable():
+            raise CommandError(f"{self.token_file}: give one line of ASCII, such as `openssl rand -hex 32` prints")
+        return token
+
 
 class _Server(NamedTuple):
     application: ASGIApp
@@ -47,22 +57,26 @@ class _Server(NamedTuple):
     host: str = _HOST
     port: int = _PORT
     allowed_hosts: Sequence[str] = ()
-    has_token: bool = False
+    runs_code: bool = True
 
 
 def serve(system: System, **given: Any) -> int:
     """Serves until stopped. Raises `SandboxUnavailable` before it listens."""
     options = ServerOptions(**given)
     _check(system, options)
+    token = options.token
     make = {"nemo-gym": _nemo_gym, "grades": _grades}.get(system)
     server = make(options) if make is not None else _small(system, options)
     host = server.host if options.host is None else options.host
     port = server.port if options.port is None else options.port
     names = [*server.allowed_hosts, *options.allowed_hosts]
+    from evaluator.workers.single import awarm_up
+
     with http_server.listen(host, port) as listener:
         http_server.serve(
-            server.application, listener, host, longest=server.longest, allowed_hosts=names, has_token=server.has_token
-        )
+            server.application, listener, host, longest=server.longest, allowed_hosts=names,
+            ready=awarm_up if server.runs_code else None, token=token,
+        )  # fmt: skip
     return Exit.DONE
 
 
@@ -79,8 +93,6 @@ def _check(system: System, options: ServerOptions) -> None:
             raise CommandError(f"--max-timeout {options.max_timeout:g}: give seconds above 0")
     if options.profile and system != "nemo-gym":
         raise CommandError(f"--profile: not for `serve {system}`: only nemo-gym has it")
-    if options.token_file is not None and system != "grades":
-        raise CommandError(f"--token-file: not for `serve {system}`, whose clients send no token: only grades has it")
     if options.config is not None and system in ("colossalai", "grades"):
         raise CommandError(f"--config {options.config}: `serve {system}` has nothing to configure: leave it out")
 
@@ -99,21 +111,19 @@ def _nemo_gym(options: ServerOptions) -> _Server:
     config = fields.model_copy(update=requested)
     server = CodeResourcesServer(config)
     server.prove()
-    return _Server(server.setup_webserver(), config.max_request_mb, config.host, config.port, config.allowed_hosts)
+    return _Server(
+        server.setup_webserver(), config.max_request_mb, config.host, config.port, config.allowed_hosts,
+        server.runs_code,
+    )  # fmt: skip
 
 
 def _grades(options: ServerOptions) -> _Server:
     from evaluator.workers.server import application as grades_server
 
-    token = None
-    if options.token_file is not None:
-        token = options.token_file.read_text().strip()
-        if not token or not token.isascii() or not token.isprintable():
-            raise CommandError(f"{options.token_file}: give one line of ASCII, such as `openssl rand -hex 32` prints")
-    elif options.host is not None and not is_loopback(options.host):
+    if options.token_file is None and options.host is not None and not is_loopback(options.host):
         raise CommandError(f"--host {options.host}: others could have programs run here: give --token-file FILE too")
     _prove_sandbox()
-    return _Server(grades_server.application(token), grades_server.LONGEST, has_token=token is not None)
+    return _Server(grades_server.application(), grades_server.LONGEST)
 
 
 def _small(system: System, options: ServerOptions) -> _Server:

@@ -58,6 +58,7 @@ def view(
     dataset_map: str | None,
     host: str,
     port: int,
+    no_browser: bool,
     follow: bool,
     allow_rerun: bool,
 ) -> int:
@@ -98,7 +99,8 @@ def view(
         "allow_rerun": allow_rerun,
         "follow": follow,
     }
-    return _serve(json.dumps(opened), host, _free_port(host, port))
+    browser = not no_browser and os.environ.get("ROLLSCOPE_NO_BROWSER") != "1"
+    return _serve(json.dumps(opened), host, _free_port(host, port), browser=browser)
 
 
 def _holds_runs(path: Path) -> bool:
@@ -116,7 +118,7 @@ def _local(found: Mapping[str, Sequence[Source]]) -> tuple[list[str], dict[str, 
     return local, names
 
 
-def _serve(opened: str, host: str, port: int) -> int:
+def _serve(opened: str, host: str, port: int, *, browser: bool) -> int:
     url = f"http://{_shown_host(host)}:{port}"
     child = subprocess.Popen(
         _command(host, port),
@@ -131,7 +133,8 @@ def _serve(opened: str, host: str, port: int) -> int:
         if _answers(child, url):
             print(f"listening on {url}", flush=True)
             _warn_of_strangers(host)
-            _open_browser(url)
+            if browser and (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
+                webbrowser.open(url)
         status = child.wait()
     finally:
         _end(child)
@@ -242,12 +245,6 @@ def _shown_host(host: str) -> str:
 def _warn_of_strangers(host: str) -> None:
     if host not in _LOOPBACK_NAMES:
         print("other machines can reach this page: it has no password", file=sys.stderr, flush=True)
-
-
-def _open_browser(url: str) -> None:
-    display = os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
-    if display and os.environ.get("ROLLSCOPE_NO_BROWSER") != "1":
-        webbrowser.open(url)
 
 
 def app_root() -> Path:

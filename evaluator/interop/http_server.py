@@ -18,6 +18,8 @@ from evaluator.extras import needs
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
+    from evaluator.interop.monitoring import Ready
+
 _ENDS_WITHIN_S: Final = 1
 _BACKLOG: Final = 2048
 _NAME: Final = re.compile(r"[\w.-]+|[0-9a-f:.]+:[0-9a-f:.]*|\[[0-9a-f:.]+\]", re.ASCII)
@@ -90,14 +92,16 @@ def serve(
     *,
     longest: float,
     allowed_hosts: Iterable[str] = (),
-    has_token: bool = False,
+    ready: Ready | None = None,
+    token: str | None = None,
 ) -> None:
     """Answers requests until SIGINT or SIGTERM; running requests then have 1 s. Prints `listening on URL` once ready.
 
     `application`: any of this package's `application(...)` or `setup_webserver()`. `listener`: from `listen`; the
     caller closes it. `host`: the address as given to `listen`. `longest`: the largest request, in MiB; a longer one
     gets 413. `allowed_hosts`: see `Hosts`. Must run in the main thread, since it handles signals. Requests
-    need no password, which it says on stderr if `host` is not loopback, unless the application asks for a token.
+    need no password, which it says on stderr if `host` is not loopback, unless there is a `token`. `ready`, `token`:
+    see `monitoring`.
 
         with listen("127.0.0.1", 8000) as listener:
             serve(agentfly.server.application(), listener, "127.0.0.1", longest=8)
@@ -106,15 +110,16 @@ def serve(
         import uvicorn
 
         from evaluator.interop.endpoints import Guard
+        from evaluator.interop.monitoring import Monitor
 
     class Server(uvicorn.Server):
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets)
             print(f"listening on {_url(host, listener)}", flush=True)
-            if not (has_token or is_loopback(host)):
+            if not (token or is_loopback(host)):
                 print("other machines can reach this server: it has no password", file=sys.stderr, flush=True)
 
-    guarded = Guard(application, Hosts(host, allowed_hosts), longest)
+    guarded = Guard(Monitor(application, ready=ready, token=token), Hosts(host, allowed_hosts), longest)
     config = uvicorn.Config(
         guarded, log_level="critical", access_log=False, backlog=_BACKLOG,
         timeout_graceful_shutdown=_ENDS_WITHIN_S, server_header=False, ws="none",

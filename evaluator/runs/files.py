@@ -126,7 +126,9 @@ class RunLock:
         except OSError:
             holder = os.pread(self._descriptor, 32, 0).decode("ascii", "replace").strip() or "unknown"
             os.close(self._descriptor)
-            raise RunError(f"{run}: process {holder} is writing it: wait until it ends, or use another --out") from None
+            raise RunError(
+                f"{run}: process {holder} is writing it: wait until it ends, or use another --output"
+            ) from None
         os.ftruncate(self._descriptor, 0)
         os.pwrite(self._descriptor, str(os.getpid()).encode(), 0)
 

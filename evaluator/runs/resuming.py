@@ -49,7 +49,7 @@ def resume_command(run: Path, manifest: Manifest) -> str:
     }
     for name, value in given.items():
         words += [] if value is None else [f"--{name}"] if value is True else [f"--{name}", str(value)]
-    return shlex.join([*words, "--resume", "--out", str(run.resolve())])
+    return shlex.join([*words, "--resume", "--output", str(run.resolve())])
 
 
 def _flags(options: Options) -> dict[str, object]:

@@ -228,13 +228,13 @@ def _earlier_manifest(run: Path, *, resume: bool) -> Manifest | None:
     if not run.exists():
         return None
     if not run.is_dir():
-        raise RunError(f"{run}: is a file: use another --out")
+        raise RunError(f"{run}: is a file: use another --output")
     if (run / MANIFEST).exists():
         if not resume:
-            raise RunError(f"{run}: already holds a run: use --resume to continue it, or another --out")
+            raise RunError(f"{run}: already holds a run: use --resume to continue it, or another --output")
         return read_manifest(run)
     if any(path.name not in (LOCK, "rollouts", "cases", f"{MANIFEST}.tmp") for path in run.iterdir()):
-        raise RunError(f"{run}: not empty and not a run: use another --out")
+        raise RunError(f"{run}: not empty and not a run: use another --output")
     return None
 
 
@@ -248,7 +248,7 @@ def _require_same(run: Path, earlier: Manifest, manifest: Manifest, lock: RunLoc
             what = name.replace("_", " ")
             values = f"{_shown(name, before)}, not {_shown(name, after)}"
             difference = _differing_limits(before, after) if name == "limits" else values
-            raise RunError(f"{run}: was graded with {what} {difference}: use another --out")
+            raise RunError(f"{run}: was graded with {what} {difference}: use another --output")
 
 
 def _differing_limits(before: Limits, now: Limits) -> str:

@@ -13,7 +13,7 @@ import operator
 import os
 import select
 import threading
-from collections import OrderedDict, deque
+from collections import Counter, OrderedDict, deque
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import closing
@@ -171,6 +171,7 @@ class Pool:
                 dispatcher.add(call.item)
         for batch in dispatcher.wait(_IDLE_S):
             for item, grade in zip(batch.items, batch.grades, strict=True):
+                verdicts[grade.verdict] += 1
                 self._settle(item, grade)
 
     def _settle(self, item: Item | CallItem, result: object, raised: bool = False) -> None:
@@ -213,6 +214,8 @@ class _Orders:
         return order
 
 
+verdicts: Final[Counter[str]] = Counter()
+"""Of all grades of this process's pools."""
 _Key = tuple[Place, Settings, str | None]
 _pools: dict[_Key, Pool] = {}
 _pools_lock = threading.Lock()

@@ -142,6 +142,11 @@ def warm_up(settings: Settings | None = None) -> None:
     local_pool(Options(sandbox=settings or Settings())).warm_up().result()
 
 
+async def awarm_up() -> None:
+    """As `warm_up`, without a thread; waits while all workers are in use."""
+    await local_pool(Options()).warm_up().awaited()
+
+
 @contextmanager
 def _given_up_on_error(calls: Sequence[Pending[Any] | None]) -> Iterator[None]:
     """Inside, stopping this thread's work ends these calls, and so does an error."""

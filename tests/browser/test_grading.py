@@ -63,7 +63,7 @@ def test_three_visitors_share_one_grading_and_each_has_a_view_of_their_own(visit
     second.get_by_role("button", name="Stop").click()
     expect(second.get_by_text("Stopped at")).to_be_visible()
     expect(second.get_by_text("of 65 rollouts: figures are partial")).to_be_visible()
-    expect(second.locator(".rs-command")).to_contain_text("--resume --out")
+    expect(second.locator(".rs-command")).to_contain_text("--resume --output")
     second.get_by_role("button", name="Resume").click()
     expect(second.get_by_role("button", name="Stop")).to_be_visible()
     expect(second.locator(PROGRESS)).to_be_visible()

@@ -35,4 +35,4 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Done]:
     )
     with rollouts.open("a") as file:
         file.write('{"task_id": "add", "completion"\n')
-    return folder, rollscope("grade", rollouts, "--dataset", data, "--out", "run", "--json", cwd=folder)
+    return folder, rollscope("grade", rollouts, "--dataset", data, "--output", "run", "--json", cwd=folder)

@@ -34,7 +34,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("audit")
     dataset = write_rows(folder / "dataset.jsonl", PRINTS, CALLS, ASSERTS, ANSWERS)
     rollouts = write_rows(folder / "r.jsonl", *ROLLOUTS)
-    options = ["--dataset", dataset, "--out", folder / "run", "--fail-fast"]
+    options = ["--dataset", dataset, "--output", folder / "run", "--fail-fast"]
     graded = rollscope("grade", rollouts, *options, cwd=folder)
     assert graded.returncode == 0, graded.stderr
     return folder / "run"
@@ -90,7 +90,7 @@ COIN = "print('1 2' if open('/dev/urandom', 'rb').read(1)[0] % 2 else '1\\n2')"
 def test_code_in_thoughts_that_counted_in_the_run_counts_here(tmp_path: Path) -> None:
     thought = "<think>\n```python\ndef f(n): return [1, 2, 3]\n```"
     rollouts = write_rows(tmp_path / "r.jsonl", {"task_id": "calls", "sample_id": "a", "completion": thought})
-    options = ["--dataset", write_rows(tmp_path / "d.jsonl", CALLS), "--out", tmp_path / "run"]
+    options = ["--dataset", write_rows(tmp_path / "d.jsonl", CALLS), "--output", tmp_path / "run"]
     done = rollscope("grade", rollouts, *options, "--unfinished-thinking", "grade", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     report = audited(tmp_path / "run", "value,python")
@@ -113,7 +113,7 @@ def test_what_the_run_kept_whole_is_not_run_again(tmp_path: Path) -> None:
     }
     rows = [{"task_id": task, "sample_id": name, "completion": code} for name, (task, code) in programs.items()]
     dataset = write_rows(tmp_path / "dataset.jsonl", PRINTS, twice, *long)
-    options = ["--dataset", dataset, "--out", tmp_path / "run", "--fail-fast"]
+    options = ["--dataset", dataset, "--output", tmp_path / "run", "--fail-fast"]
     assert rollscope("grade", write_rows(tmp_path / "r.jsonl", *rows), *options, cwd=tmp_path).returncode == 0
     connection = Run.open(tmp_path / "run").connect()
     wrong = connection.sql("SELECT sample_id FROM rollouts WHERE verdict = 'wrong_answer'").fetchall()

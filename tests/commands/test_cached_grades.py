@@ -24,7 +24,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def graded(folder: Path, out: str, *more: object) -> Done:
-    done = rollscope("grade", "r.jsonl", "--dataset", "d.jsonl", "--out", out, *more, cwd=folder)
+    done = rollscope("grade", "r.jsonl", "--dataset", "d.jsonl", "--output", out, *more, cwd=folder)
     assert done.returncode == 0, done.stderr
     return done
 

@@ -200,7 +200,7 @@ def test_rollouts_are_graded_by_the_inputs_beside_them(tmp_path: Path, ask: Ask)
     write_rows(
         tmp_path / "out_failures.jsonl", {"_ng_task_index": 0, "_ng_rollout_index": 2, "_ng_failure_class": "lost"}
     )
-    assert ask("grade", rollouts, "--out", "run", "--workers", 1) == 0
+    assert ask("grade", rollouts, "--output", "run", "--workers", 1) == 0
     message = ask.err
     assert f"tasks from {inputs}, found next to the rollouts\n" in message
     assert "failed, without a completion: 1 (lost 1)\n" in message
@@ -211,7 +211,7 @@ def test_rollouts_are_graded_by_the_inputs_beside_them(tmp_path: Path, ask: Ask)
 @pytest.mark.slow
 def test_rollouts_that_have_their_tests_need_no_other_file(tmp_path: Path, ask: Ask) -> None:
     rollouts = collected(tmp_path, echo_tests=True)
-    assert ask("grade", rollouts, "--out", "run", "--workers", 1) == 0
+    assert ask("grade", rollouts, "--output", "run", "--workers", 1) == 0
     assert f"tasks from {rollouts} itself" in ask.err
     assert Run.open(tmp_path / "run").manifest.counts["passed"] == 2
 

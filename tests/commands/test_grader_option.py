@@ -81,7 +81,7 @@ def test_every_form(ask: Ask, tmp_path: Path, given: str | None, expected: list[
     (tmp_path / "graders/w.json").write_text(json.dumps(WEIGHTED))
     (tmp_path / "graders/w.toml").write_text(TOML)
     chosen = [] if given is None else ["--grader", given]
-    assert ask("grade", "r.jsonl", "--dataset", "d.jsonl", "--out", "run", *chosen) == 0
+    assert ask("grade", "r.jsonl", "--dataset", "d.jsonl", "--output", "run", *chosen) == 0
     assert rewards(tmp_path / "run") == expected
 
 
@@ -89,7 +89,7 @@ def test_a_run_is_gone_on_with_from_any_folder(ask: Ask, tmp_path: Path) -> None
     (tmp_path / "w.json").write_text(json.dumps(WEIGHTED))
     run, elsewhere = tmp_path / "run", tmp_path / "elsewhere"
     elsewhere.mkdir()
-    assert ask("grade", "r.jsonl", "--dataset", "d.jsonl", "--out", run, "--grader", "w.json", "--limit", 1) == 0
+    assert ask("grade", "r.jsonl", "--dataset", "d.jsonl", "--output", run, "--grader", "w.json", "--limit", 1) == 0
     (tmp_path / "w.json").unlink()  # the run keeps what stood in it
     words = shlex.split(resume_command(run, Run.open(run).manifest))
     limit = words.index("--limit")
@@ -118,7 +118,7 @@ def test_a_bad_grader_is_one_line_before_anything_is_graded(ask: Ask, tmp_path: 
     }  # fmt: skip
     for name, text in files.items():
         (tmp_path / name).write_text(text)
-    assert ask("grade", "r.jsonl", "--dataset", "d.jsonl", "--out", "run", "--grader", given) == 2
+    assert ask("grade", "r.jsonl", "--dataset", "d.jsonl", "--output", "run", "--grader", given) == 2
     [line] = ask.err.strip().splitlines()
     assert told in line
     assert "Traceback" not in line
@@ -126,7 +126,7 @@ def test_a_bad_grader_is_one_line_before_anything_is_graded(ask: Ask, tmp_path: 
 
 
 def test_what_a_judge_did_not_answer_is_asked_again_and_nothing_else(ask: Ask, tmp_path: Path) -> None:
-    arguments = ["grade", "r.jsonl", "--dataset", "d.jsonl", "--out", "run", "--grader", "own.py:judged", "--resume"]
+    arguments = ["grade", "r.jsonl", "--dataset", "d.jsonl", "--output", "run", "--grader", "own.py:judged", "--resume"]
     assert ask(*arguments) == 0
     assert rewards(tmp_path / "run") == [None, 0.5, None]
     assert sorted((tmp_path / "asked").read_text().split("\n")) == ["", "41", "42", "It is 42"]
@@ -145,8 +145,8 @@ def test_what_a_judge_did_not_answer_is_asked_again_and_nothing_else(ask: Ask, t
 
 def test_components_are_exported_where_there_are_any(ask: Ask, tmp_path: Path) -> None:
     grade = ["grade", "r.jsonl", "--dataset", "d.jsonl"]
-    assert ask(*grade, "--out", "parts", "--grader", json.dumps(WEIGHTED)) == 0
-    assert ask(*grade, "--out", "plain") == 0
+    assert ask(*grade, "--output", "parts", "--grader", json.dumps(WEIGHTED)) == 0
+    assert ask(*grade, "--output", "plain") == 0
     assert ask("export", "parts") == 0
     rows = [json.loads(line) for line in ask.out.splitlines()]
     assert json.loads(rows[1]["components"]) == [
@@ -168,11 +168,11 @@ def test_text_that_no_encoding_has_is_kept_all_the_same(ask: Ask, tmp_path: Path
     (tmp_path / "echo.py").write_text(body)
     write_rows(tmp_path / "d.jsonl", TASK | {"answer": "a \ud800", "query": "\ud800?"})
     write_rows(tmp_path / "r.jsonl", {"task_id": "sum", "completion": "a \ud800"})
-    assert ask("grade", "r.jsonl", "--dataset", "d.jsonl", "--out", "plain") == 0
+    assert ask("grade", "r.jsonl", "--dataset", "d.jsonl", "--output", "plain") == 0
     assert rewards(tmp_path / "plain") == [1.0]
     weighted = {"name": "weighted", "graders": [{"grader": "echo.py:f"}]}
     for name, given in (("own", "echo.py:f"), ("sum", json.dumps(weighted))):
-        assert ask("grade", "r.jsonl", "--dataset", "d.jsonl", "--out", name, "--grader", given) == 0
+        assert ask("grade", "r.jsonl", "--dataset", "d.jsonl", "--output", name, "--grader", given) == 0
         assert ask("export", name) == 0
         assert "a \\\\ud800" in json.loads(ask.out)["components"]
 

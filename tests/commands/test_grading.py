@@ -35,7 +35,7 @@ def test_figures_over_several_models_say_so_and_stand_beside_those_of_each(tmp_p
     ]
     write_rows(tmp_path / "d.jsonl", ANSWER)
     write_rows(tmp_path / "r.jsonl", *rows)
-    arguments = ("grade", "r.jsonl", "--dataset", "d.jsonl", "--out", "run")
+    arguments = ("grade", "r.jsonl", "--dataset", "d.jsonl", "--output", "run")
     printed = rollscope(*arguments, cwd=tmp_path).stdout
     assert re.search(r"pass@1 +66\.7%.*, 3 models together\n", printed)
     assert re.search(r"\n +a: 33\.3%.*\n +b: 66\.7%.*\n +c: 100\.0%", printed)
@@ -48,7 +48,7 @@ def test_figures_over_several_models_say_so_and_stand_beside_those_of_each(tmp_p
 def test_reasons_that_are_not_printed_are_all_counted(tmp_path: Path) -> None:
     write_rows(tmp_path / "d.jsonl", ANSWER)
     write_rows(tmp_path / "r.jsonl", *(sample(f"s{n}", "42", f"gone{n}") for n in range(120)))
-    printed = rollscope("grade", "r.jsonl", "--dataset", "d.jsonl", "--out", "run", cwd=tmp_path).stdout
+    printed = rollscope("grade", "r.jsonl", "--dataset", "d.jsonl", "--output", "run", cwd=tmp_path).stdout
     assert "and 115 reasons more" in printed
 
 
@@ -106,7 +106,7 @@ def test_tasks_are_kept_with_the_cases_that_were_run(tmp_path: Path) -> None:
     }  # fmt: skip
     data = write_rows(tmp_path / "d.jsonl", check)
     rollouts = write_rows(tmp_path / "r.jsonl", sample("a", "def neg(x): return -x", "neg"))
-    done = rollscope("grade", rollouts, "--dataset", data, "--out", "run", "--json", cwd=tmp_path)
+    done = rollscope("grade", rollouts, "--dataset", data, "--output", "run", "--json", cwd=tmp_path)
     assert json.loads(done.stdout)["verdicts"] == {"passed": 1}
     [(cases, total)] = Run.open(tmp_path / "run").connect().sql("SELECT cases, tests_total FROM tasks").fetchall()
     assert total == 2
@@ -116,7 +116,7 @@ def test_tasks_are_kept_with_the_cases_that_were_run(tmp_path: Path) -> None:
 def test_options_reach_the_grades(tmp_path: Path, dataset: Path) -> None:
     rollouts = write_rows(tmp_path / "r.jsonl", sample("a", SLOW), sample("b", WRONG), sample("c", RIGHT))
     done = rollscope(
-        "grade", rollouts, "--dataset", dataset, "--out", "run", "--timeout", "1", "--memory", "2000", "--limit", 2,
+        "grade", rollouts, "--dataset", dataset, "--output", "run", "--timeout", "1", "--memory", "2000", "--limit", 2,
         "--fail-fast", "--workers", 1, "--time-factor", 3, "--json", cwd=tmp_path,
     )  # fmt: skip
     assert json.loads(done.stdout)["verdicts"] == {"wrong_answer": 1, "time_limit": 1}
@@ -135,7 +135,7 @@ def test_rewards_out_of_range_are_told_at_the_end(tmp_path: Path, dataset: Path)
     (tmp_path / "five.py").write_text("RUNS_CODE = False\ndef five(task, rollout, bench):\n    return 5.0\n")
     rollouts = write_rows(tmp_path / "r.jsonl", sample("a", RIGHT), sample("b", WRONG))
     done = rollscope(
-        "grade", rollouts, "--dataset", dataset, "--out", tmp_path / "run", "--grader", "five.py:five", cwd=tmp_path
+        "grade", rollouts, "--dataset", dataset, "--output", tmp_path / "run", "--grader", "five.py:five", cwd=tmp_path
     )
     assert re.search(r"^flagged +2 clamped_reward$", done.stdout, re.M), done.stdout + done.stderr
 
@@ -143,7 +143,7 @@ def test_rewards_out_of_range_are_told_at_the_end(tmp_path: Path, dataset: Path)
 @pytest.mark.parametrize("python", ["/nowhere/python", "/bin/false", "/", "r.jsonl"])
 def test_a_path_of_no_python_ends_it_in_one_line(tmp_path: Path, dataset: Path, python: str) -> None:
     write_rows(tmp_path / "r.jsonl", sample("a", RIGHT))
-    done = rollscope("grade", "r.jsonl", "--dataset", dataset, "--out", "run", "--python", python, cwd=tmp_path)
+    done = rollscope("grade", "r.jsonl", "--dataset", dataset, "--output", "run", "--python", python, cwd=tmp_path)
     assert done.returncode == 2
     assert f"Python {tmp_path / python}: " in one_line(done.stderr)
     assert not (tmp_path / "run").exists()
@@ -167,7 +167,7 @@ def test_the_figures_tell_what_is_not_verified_and_why(tmp_path: Path, unverifie
     dataset = write_rows(tmp_path / "d.jsonl", ANSWER)
     write_rows(tmp_path / "r.jsonl", *(sample(f"s{n}", "42", "answer") for n in range(8)))
     stored(tmp_path, dataset, unverified)
-    arguments = ("grade", "r.jsonl", "--dataset", dataset, "--out", "run", "--unverified", unverified, "--resume")
+    arguments = ("grade", "r.jsonl", "--dataset", dataset, "--output", "run", "--unverified", unverified, "--resume")
     done = rollscope(*arguments, "--json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     summary = json.loads(done.stdout)
@@ -195,7 +195,7 @@ def test_how_a_run_was_graded_is_kept_and_asked_for_again(
 ) -> None:
     write_rows(tmp_path / "d.jsonl", ANSWER)
     write_rows(tmp_path / "r.jsonl", sample("a", "42", "answer"))
-    asked = ("grade", "r.jsonl", "--dataset", "d.jsonl", "--out", "run")
+    asked = ("grade", "r.jsonl", "--dataset", "d.jsonl", "--output", "run")
     assert rollscope(*asked, option, value, cwd=tmp_path).returncode == 0
     assert by_name(Run.open(tmp_path / "run").manifest.options)[field] == value
     refused = rollscope(*asked, "--resume", cwd=tmp_path)

@@ -46,7 +46,7 @@ def test_a_file_without_a_usable_row_ends_it(
     if content is not None:
         bad.write_bytes(content)
     pair = (bad, dataset) if which == "rollouts" else (good, bad)
-    done = rollscope("grade", pair[0], "--dataset", pair[1], "--out", "run", cwd=tmp_path)
+    done = rollscope("grade", pair[0], "--dataset", pair[1], "--output", "run", cwd=tmp_path)
     assert done.returncode == 2
     line = one_line(done.stderr)
     assert "bad.jsonl" in line
@@ -56,7 +56,7 @@ def test_a_file_without_a_usable_row_ends_it(
 
 def test_a_file_of_bad_rows_alone_ends_it(tmp_path: Path, dataset: Path) -> None:
     rollouts = write_rows(tmp_path / "r.jsonl", {"task_id": "add", "completion": 5})
-    done = rollscope("grade", rollouts, "--dataset", dataset, "--out", "run", cwd=tmp_path)
+    done = rollscope("grade", rollouts, "--dataset", dataset, "--output", "run", cwd=tmp_path)
     row, end = done.stderr.splitlines()
     assert done.returncode == 2
     assert row.startswith(f"{rollouts}:1: ")
@@ -70,7 +70,7 @@ def test_a_file_of_bad_rows_alone_ends_it(tmp_path: Path, dataset: Path) -> None
         (["grade", "r.jsonl", "--dataset", "d.jsonl", "--timeout", "-1"], "wall_s"),
         (["grade", "r.jsonl", "--dataset", "d.jsonl", "--map", "x"], "ours=theirs"),
         (["grade", "r.jsonl", "--dataset", "d.jsonl", "--dataset-map", "x"], "--dataset-map: 'x' is not a pair"),
-        (["grade", "r.jsonl", "--dataset", "d.jsonl", "--out", "d.jsonl"], "--out"),
+        (["grade", "r.jsonl", "--dataset", "d.jsonl", "--output", "d.jsonl"], "--output"),
         (["grade", "r.jsonl", "--dataset", "d.jsonl", "--unverified", "maybe"], "--unverified"),
         (["export", "absent"], "absent"),
         (["view", "absent"], "absent"),
@@ -101,7 +101,7 @@ def grade_where(
 ) -> tuple[subprocess.CompletedProcess[str], list[dict[str, object]]]:
     """Grades right completions on a machine that refuses these; and what was exported, equal rows once."""
     write_rows(tmp_path / "r.jsonl", *(sample(f"s{number}", f"{RIGHT}# {number}") for number in range(8)))
-    words = [*COMMAND, "grade", "r.jsonl", "--dataset", str(dataset), "--out", "run", "--workers", "2", *options]
+    words = [*COMMAND, "grade", "r.jsonl", "--dataset", str(dataset), "--output", "run", "--workers", "2", *options]
     done = subprocess.run(
         command(refused, *words), cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False
     )

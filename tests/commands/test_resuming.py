@@ -45,7 +45,7 @@ def inputs(tmp_path: Path) -> Path:
 def test_typed_in_another_folder_it_finishes_the_run_with_the_same_options(
     tmp_path: Path, inputs: Path, number: signal.Signals
 ) -> None:
-    arguments = ["grade", "r.jsonl", "--dataset", "./d.jsonl", "--out", "../run", *OPTIONS]
+    arguments = ["grade", "r.jsonl", "--dataset", "./d.jsonl", "--output", "../run", *OPTIONS]
     process = subprocess.Popen([*COMMAND, *arguments], cwd=inputs, env=environment(), stderr=subprocess.PIPE, text=True)
     run = tmp_path / "run"
     wait_until(lambda: process.poll() is not None or bool(list(run.glob(".journal-*"))), "nothing is graded")
@@ -83,7 +83,7 @@ def command_of(run: Path, **fields: object) -> list[str]:
 
 def test_what_was_not_requested_is_not_in_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    expected = ["grade", f"{tmp_path}/r", "--dataset", f"{tmp_path}/d", "--resume", "--out", f"{tmp_path}/runs/a"]
+    expected = ["grade", f"{tmp_path}/r", "--dataset", f"{tmp_path}/d", "--resume", "--output", f"{tmp_path}/runs/a"]
     assert command_of(Path("runs/a"), folder=folder_from(Path("runs/a"))) == expected
 
 
@@ -118,7 +118,7 @@ def test_a_run_of_an_older_version_has_one_as_well(tmp_path: Path) -> None:
     file.write_text(json.dumps(fields | fields.pop("options") | {"sandbox": "strict"}))
     command = resume_command(tmp_path / "run", Run.open(tmp_path / "run").manifest)
     assert command.endswith(
-        f"grade r.jsonl --dataset /data/d.jsonl --timeout 3 --grader tests --fail-fast --resume --out {tmp_path}/run"
+        f"grade r.jsonl --dataset /data/d.jsonl --timeout 3 --grader tests --fail-fast --resume --output {tmp_path}/run"
     )
 
 

@@ -35,7 +35,7 @@ def tasks(run: Path) -> list[Any]:
 def test_rollouts_need_no_dataset_and_have_their_prompts(tmp_path: Path, ask: Ask) -> None:
     rows = [answered("How far?", 0.25), answered("How far?", 19.5), answered("How long?", -2.0, task_id="long")]
     rollouts = write_rows(tmp_path / "out.jsonl", *rows, answered("How long?", 0.0, mask_sample=True))
-    assert ask("grade", rollouts, "--grader", "stored", "--out", "run") == 0
+    assert ask("grade", rollouts, "--grader", "stored", "--output", "run") == 0
     found = grades(tmp_path / "run", "reward, verdict, verified, grader")
     assert found == [
         (0.25, "wrong_answer", False, "stored"),
@@ -59,7 +59,7 @@ def test_the_tests_of_the_inputs_beside_are_shown_also_where_a_row_names_a_grade
         answered("Say x.", 0.5, "x"),
         answered("Judge.", 0.75),
     )
-    assert ask("grade", rollouts, "--grader", "stored", "--out", "run") == 0
+    assert ask("grade", rollouts, "--grader", "stored", "--output", "run") == 0
     found = grades(tmp_path / "run", "reward, verdict, tests_passed, tests_total")
     assert found == [(0.0, "wrong_answer", 1, 2), (0.5, "wrong_answer", 0, 0), (0.75, "wrong_answer", 0, 0)]
     assert len(tasks(tmp_path / "run")) == 3
@@ -70,22 +70,22 @@ def test_a_bad_line_is_told_once_and_the_others_are_kept(tmp_path: Path, ask: As
     rollouts = write_rows(
         tmp_path / "out.jsonl", answered("How far?", 1.0), {"responses_create_params": {"input": "x"}}
     )
-    assert ask("grade", rollouts, "--grader", "stored", "--out", "run") == 0
+    assert ask("grade", rollouts, "--grader", "stored", "--output", "run") == 0
     assert ask.err.count("out.jsonl:2: response is missing") == 1
     assert len(grades(tmp_path / "run")) == 1
 
 
 def test_rollouts_of_another_format_have_theirs_too(tmp_path: Path, ask: Ask) -> None:
     row = {"task_id": "a", "sample_id": "a#0", "completion": "x", "reward": 0.5, "prompt": "Which?"}
-    assert ask("grade", write_rows(tmp_path / "r.jsonl", row), "--grader", "stored", "--out", "run") == 0
+    assert ask("grade", write_rows(tmp_path / "r.jsonl", row), "--grader", "stored", "--output", "run") == 0
     assert grades(tmp_path / "run") == [("a", 0.5, "wrong_answer")]
     assert tasks(tmp_path / "run") == [("a", "Which?", "answer")]
 
 
 def test_it_can_be_gone_on_with(tmp_path: Path, ask: Ask) -> None:
     rollouts = write_rows(tmp_path / "out.jsonl", answered("How far?", 0.5), answered("How long?", 1.0))
-    assert ask("grade", rollouts, "--grader", "stored", "--out", "run", "--limit", 1) == 0
-    assert ask("grade", rollouts, "--dataset", rollouts, "--out", "run", "--resume") == 0
+    assert ask("grade", rollouts, "--grader", "stored", "--output", "run", "--limit", 1) == 0
+    assert ask("grade", rollouts, "--dataset", rollouts, "--output", "run", "--resume") == 0
     assert [reward for _, reward, _ in grades(tmp_path / "run")] == [0.5, 1.0]
 
 
@@ -105,10 +105,10 @@ def test_a_file_that_has_grown_is_gone_on_with(tmp_path: Path, ask: Ask) -> None
     rollouts = write_rows(tmp_path / "out.jsonl", answered("How far?", 0.5), answered("How long?", 1.0))
     half = json.dumps(answered("How old?", 0.25))
     append(rollouts, half[:40])
-    assert ask("grade", rollouts, "--grader", "stored", "--out", "run") == 0
+    assert ask("grade", rollouts, "--grader", "stored", "--output", "run") == 0
     append(rollouts, half[40:] + "\n" + json.dumps(answered("How far?", 0.75)) + "\n")
     for _ in range(2):
-        assert ask("grade", "out.jsonl", "--out", "run", "--resume") == 0
+        assert ask("grade", "out.jsonl", "--output", "run", "--resume") == 0
         assert [reward for _, reward, _ in grades(tmp_path / "run")] == [0.5, 1.0, 0.25, 0.75]
     assert [prompt for _, prompt, _ in tasks(tmp_path / "run")] == ["How far?", "How long?", "How old?"]
     manifest = Run.open(tmp_path / "run").manifest
@@ -122,7 +122,7 @@ def test_a_folder_with_another_step_is_gone_on_with(tmp_path: Path, ask: Ask) ->
     (tmp_path / "steps").mkdir()
     for step in (9, 10):
         write_rows(tmp_path / "steps" / f"{step}.jsonl", row | {"sample_id": str(step)})
-        assert ask("grade", "steps", "--grader", "stored", "--out", "run", "--resume") == 0
+        assert ask("grade", "steps", "--grader", "stored", "--output", "run", "--resume") == 0
     assert grades(tmp_path / "run", "sample_id, reward") == [("9", 0.5), ("10", 0.5)]
 
 
@@ -130,7 +130,7 @@ def test_a_folder_with_another_step_is_gone_on_with(tmp_path: Path, ask: Ask) ->
 def test_new_rollouts_of_tasks_that_are_in_no_dataset_have_their_prompts(tmp_path: Path, ask: Ask) -> None:
     write_rows(tmp_path / "d.jsonl", {"task_id": "a", "answer": "x"})
     rollouts = write_rows(tmp_path / "r.jsonl", {"task_id": "a", "completion": "x", "reward": 1})
-    options = ("--dataset", "d.jsonl", "--grader", "stored", "--out", "run", "--resume")
+    options = ("--dataset", "d.jsonl", "--grader", "stored", "--output", "run", "--resume")
     assert ask("grade", rollouts, *options) == 0
     append(rollouts, json.dumps({"task_id": "b", "completion": "y", "prompt": "Why?", "reward": 0}) + "\n")
     assert ask("grade", rollouts, *options) == 0
@@ -146,10 +146,10 @@ def test_a_rollout_whose_task_came_after_the_tasks_were_read_has_its_grade() -> 
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ("", "had {} when it was graded: it was cut off or replaced: use another --out"),
+        ("", "had {} when it was graded: it was cut off or replaced: use another --output"),
         (
             json.dumps({"task_id": "c", "completion": "x" * 90}) + "\n",
-            "r.jsonl: its first {} bytes are not the ones that were graded: use another --out",
+            "r.jsonl: its first {} bytes are not the ones that were graded: use another --output",
         ),
     ],
 )
@@ -157,9 +157,9 @@ def test_a_file_that_was_cut_off_or_changed_is_refused(tmp_path: Path, ask: Ask,
     row = {"task_id": "a", "completion": "x", "reward": 1}
     rollouts = write_rows(tmp_path / "r.jsonl", row, row | {"task_id": "b"})
     size = rollouts.stat().st_size
-    assert ask("grade", rollouts, "--grader", "stored", "--out", "run") == 0
+    assert ask("grade", rollouts, "--grader", "stored", "--output", "run") == 0
     rollouts.write_text(content or json.dumps(row) + "\n")
-    assert ask("grade", rollouts, "--out", "run", "--resume") == 2
+    assert ask("grade", rollouts, "--output", "run", "--resume") == 2
     told = ask.err
     assert said.format(size) in told
     assert told.count("\n") == 1

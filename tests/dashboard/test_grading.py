@@ -91,7 +91,7 @@ def test_a_run_is_read_while_it_grows_stopped_and_resumed(show: Show, work: Path
     graded = Run.open(job.run).connect().sql("SELECT sample_id FROM rollouts").fetchall()
     assert len(graded) < 43
     assert f"Stopped at {len(graded)} of 43 rollouts" in text(app)
-    assert "--resume --out" in text(app)
+    assert "--resume --output" in text(app)
     click(app, "resume")
     again = the_job(rollouts)
     assert again is not job
@@ -256,7 +256,7 @@ def test_a_run_that_can_not_be_resumed_from_the_page_says_why(monkeypatch: pytes
     app = visit("overview")
     assert said in text(app)
     assert app.button(key="resume").disabled
-    assert "--resume --out" in text(app)
+    assert "--resume --output" in text(app)
 
 
 def test_a_run_that_another_process_writes_has_no_buttons_and_no_remains_of_a_failed_resume(stored: OpenRun) -> None:

@@ -58,7 +58,7 @@ def test_a_stopped_run_says_so_and_how_to_resume_it_on_every_page(page: str, sho
     shown = unescape(text(visit(page)))
     assert "Stopped at 1 of 2 rollouts: figures are partial." in shown
     paths = f"grade {run}.jsonl --dataset '{run.parent}/a b.jsonl'"
-    assert f"rollscope {paths} --checker exact --limit 2 --resume --out {run}</code>" in shown
+    assert f"rollscope {paths} --checker exact --limit 2 --resume --output {run}</code>" in shown
     if page == "completion":
         assert '<span class="ln fail" id="L3">' in shown
         assert "stopped here" in shown
@@ -70,7 +70,7 @@ def test_a_run_whose_process_is_gone_or_that_a_full_disk_stopped_says_so(show: S
     show(stopped_run(tmp_path / "late", state="running", why="No space left on device"))
     shown = unescape(text(visit("overview")))
     assert "Stopped at 1 of 2 rollouts: figures are partial (No space left on device)." in shown
-    assert "--limit 2 --resume --out" in shown
+    assert "--limit 2 --resume --output" in shown
 
 
 ONE_OF_MANY = re.compile(

@@ -34,7 +34,7 @@ def grade(folder: Path, judge: JudgeServer, *more: str) -> Done:
     dataset, rollouts = write_rows(folder / "tasks.jsonl", task), write_rows(folder / "rollouts.jsonl", *rows)
     options = {"name": "similarity", "model": "m", "base_url": judge.url, "retries": 0}
     grader = write_rows(folder / "judge.json", options)
-    return rollscope("grade", rollouts, "--dataset", dataset, "--grader", grader, "--out", "run", *more, cwd=folder)
+    return rollscope("grade", rollouts, "--dataset", dataset, "--grader", grader, "--output", "run", *more, cwd=folder)
 
 
 def exported(folder: Path) -> dict[str, dict[str, object]]:

@@ -26,7 +26,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> str:
     dataset, lines = written(folder / "d.jsonl", ADD, *tasks), written(folder / "lines.jsonl", RIGHT, *LINES.values())
     for name, file in (("names", written(folder / "r.jsonl", *rollouts)), ("lines", lines)):
         with pytest.raises(SystemExit, match="0"):
-            main(["grade", str(file), "--dataset", str(dataset), "--out", str(folder / name)])
+            main(["grade", str(file), "--dataset", str(dataset), "--output", str(folder / name)])
     runs = [str(folder / name) for name in ("names", "lines")]
     return json.dumps({"runs": runs, "rollouts": [str(lines)], "dataset": str(dataset)})
 

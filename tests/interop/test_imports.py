@@ -10,7 +10,7 @@ from tests.interop.serving import ROOT
 
 NEEDED = {"msgspec", "typing_extensions", "zstandard"}
 """What `pip install rollscope` brings."""
-SERVERS = {"endpoints", "http_server", "nemo_gym", "sandbox_fusion"}
+SERVERS = {"endpoints", "http_server", "monitoring", "nemo_gym", "sandbox_fusion"}
 """Servers and their parts, which need the extra `serve`."""
 MODULES = sorted({path.stem for path in Path(interop.__path__[0]).iterdir() if not path.name.startswith("_")} - SERVERS)
 

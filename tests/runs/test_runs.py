@@ -228,7 +228,7 @@ def test_resume_refuses_another_way_of_grading(tmp_path: Path) -> None:
         (manifest(unverified="unknown"), "unverified keep, not unknown"),
         (manifest(limits=Limits(wall_s=1.0)), "limits"),
     ):
-        with pytest.raises(RunError, match=f"{named}.*--out") as refused:
+        with pytest.raises(RunError, match=f"{named}.*--output") as refused:
             RunWriter.create(tmp_path / "run", other, resume=True)
         assert "\n" not in str(refused.value)
     RunWriter.create(tmp_path / "run", manifest(), resume=True).close()  # and it let go of the lock

@@ -63,7 +63,7 @@ def test_the_added_tests_fail_the_wrong_rollouts_and_no_right_one(tmp_path: Path
             "strengthen",
             dataset,
             *more,
-            "--out",
+            "--output",
             tmp_path / "stronger.jsonl",
             "--budget",
             "30s",
@@ -74,7 +74,7 @@ def test_the_added_tests_fail_the_wrong_rollouts_and_no_right_one(tmp_path: Path
         report = json.loads(done.stdout)
         assert report["status"] == {"finding" if more else "hole": 3}
         graded = rollscope(
-            "grade", samples, "--dataset", "stronger.jsonl", "--out", f"run {len(more)}", "--json", cwd=tmp_path
+            "grade", samples, "--dataset", "stronger.jsonl", "--output", f"run {len(more)}", "--json", cwd=tmp_path
         )
         assert graded.returncode == 0, graded.stderr
         exported = rollscope("export", f"run {len(more)}", cwd=tmp_path)
@@ -95,7 +95,7 @@ def test_what_a_stopped_command_has_done_is_not_done_again(tmp_path: Path) -> No
     lines = [{"key": key, "report": {"task_id": "call", "status": "hole"}, "row": {"task_id": "call", "kept": True}}]
     lines.append(lines[0] | {"key": "of another budget", "report": {"task_id": "other"}})
     (tmp_path / "stronger.jsonl.part").write_text("".join(json.dumps(line) + "\n" for line in lines) + '{"key": "cut')
-    done = rollscope("strengthen", dataset, "--out", "stronger.jsonl", "--budget", "1", "--json", cwd=tmp_path)
+    done = rollscope("strengthen", dataset, "--output", "stronger.jsonl", "--budget", "1", "--json", cwd=tmp_path)
     assert json.loads(done.stdout)["tasks"] == 2
     kept, other = map(json.loads, (tmp_path / "stronger.jsonl").read_text().splitlines())
     assert kept == lines[0]["row"]

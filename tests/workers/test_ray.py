@@ -217,7 +217,7 @@ def test_an_address_where_nobody_is_and_no_free_cpu_are_a_line_each(tmp_path: Pa
     write_rows(tmp_path / "d.jsonl", {"task_id": "t", "in_outs": {"inputs": ["7"], "outputs": ["7"]}})
     write_rows(tmp_path / "r.jsonl", sample("s", "print(7)", "t"))
     for address, hint in (("127.0.0.1:1", "Connection refused"), ("nonsense", "HOST:PORT"), ("ray://x:1", "HOST:PORT")):
-        words = ["grade", "r.jsonl", "--dataset", "d.jsonl", "--engine", "ray", "--address", address, "--out", "run"]
+        words = ["grade", "r.jsonl", "--dataset", "d.jsonl", "--engine", "ray", "--address", address, "--output", "run"]
         done = subprocess.run(
             [*COMMAND, *words], cwd=tmp_path, env=environment(PYTHONWARNINGS="default"), capture_output=True, text=True,
             timeout=STARTS_S, check=False,
@@ -235,7 +235,7 @@ def test_nothing_is_left_of_a_command_that_is_stopped(
 ) -> None:
     write_rows(tmp_path / "d.jsonl", {"task_id": "t", "in_outs": {"inputs": ["7"] * 2, "outputs": ["7"] * 2}})
     write_rows(tmp_path / "r.jsonl", *(sample(str(n), f"import time; time.sleep(9)  # {n}", "t") for n in range(50)))
-    words = [*"grade r.jsonl --dataset d.jsonl --out run --engine ray --address".split(), cluster.address]
+    words = [*"grade r.jsonl --dataset d.jsonl --output run --engine ray --address".split(), cluster.address]
     set_apart()
     with subprocess.Popen([*COMMAND, *words], cwd=tmp_path, env=environment(PYTHONWARNINGS="default")) as command:
         wait_until(lambda: len(sandboxes()) >= 2, "a sandbox of each machine")

@@ -258,10 +258,10 @@ def extent_after(files: Sequence[Source], before: Extent) -> Extent:
             start = Extent(size, _hash_named(digest))
     if size < before.size:
         was = f"{size:,} bytes, and had {before.size:,} when it was graded: it was cut off or replaced"
-        raise FormatError(f"{files[0]}: has {was}: use another --out")
+        raise FormatError(f"{files[0]}: has {was}: use another --output")
     if before.size and start.digest != before.digest:
         raise FormatError(
-            f"{files[0]}: its first {before.size:,} bytes are not the ones that were graded: use another --out"
+            f"{files[0]}: its first {before.size:,} bytes are not the ones that were graded: use another --output"
         )
     return Extent(size, _hash_named(digest))
 

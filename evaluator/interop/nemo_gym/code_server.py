@@ -107,8 +107,13 @@ class CodeResourcesServer(BaseResourcesServer):
         """Grades the response by the row's tests, or as `grader` says. If it can't, the answer is a masked rollout."""
         return await self.verifier.verify(body)
 
+    @property
+    def runs_code(self) -> bool:
+        """Whether it needs a sandbox."""
+        return self.config.grader is None or get_grader(self.config.grader_text or "").runs_code
+
     def prove(self) -> None:
-        if self.config.grader is None or get_grader(self.config.grader_text or "").runs_code:
+        if self.runs_code:
             warm_up()
 
     def found_session(self, session: str) -> None:

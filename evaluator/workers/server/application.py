@@ -45,6 +45,7 @@ LONGEST: Final = 256.0
 _MOST_PENDING: Final = 16_384
 """Rollouts that wait or run; more are refused for the moment."""
 _MOST_TASK_CHARACTERS: Final = 512 << 20
+NOT_ALLOWED: Final = "the token is missing or wrong: set ROLLSCOPE_SERVER_TOKEN to what its --token-file says"
 
 
 def application(token: str | None = None, *, ours: bool = False) -> Starlette:
@@ -55,6 +56,11 @@ def application(token: str | None = None, *, ours: bool = False) -> Starlette:
     server = _Server(token, ours=ours)
     routes = [Route("/", server.greet, methods=["GET"]), Route("/grade", server.grade, methods=["POST"])]
     return Starlette(routes=routes, exception_handlers={HTTPException: _refused})
+
+
+def is_allowed(authorization: bytes, token: str | None) -> bool:
+    """Whether a request with this header has the token, if there is one."""
+    return token is None or hmac.compare_digest(authorization, f"Bearer {token}".encode())
 
 
 async def _refused(_: HttpRequest, error: Exception) -> Response:
@@ -90,9 +96,8 @@ class _Server:
         return StreamingResponse(self._lines(asked, pairs), media_type="application/x-ndjson")
 
     def _require_token(self, request: HttpRequest) -> None:
-        given = request.headers.get("authorization", "")
-        if self._token is not None and not hmac.compare_digest(given.encode(), f"Bearer {self._token}".encode()):
-            raise HTTPException(401, _NOT_ALLOWED)
+        if not is_allowed(request.headers.get("authorization", "").encode(), self._token):
+            raise HTTPException(401, NOT_ALLOWED)
 
     def _keep_tasks(self, asked: Request) -> None:
         """Without those of before where these would be too many."""
@@ -146,6 +151,3 @@ def _require_gradable(asked: Request, tasks: list[Task]) -> None:
         grader = task.grader or asked.options.grader
         if not is_for_servers(grader) or not grader_or_refusal(task, grader).runs_code:
             raise HTTPException(422, f"grader {grader}: a server only runs code, with Rollscope's own graders")
-
-
-_NOT_ALLOWED: Final = "the token is missing or wrong: set ROLLSCOPE_SERVER_TOKEN to what its --token-file says"
