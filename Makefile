@@ -6,6 +6,8 @@
 # make attacks    a part of that: the attacks and the honest programs, as root and not, with namespaces and without
 # make lint   linters and types alone
 # make screenshots  every page into docs/images; RUN=runs/mine
+# make dist   the sdist and the wheel, into dist/
+# make licences  the licence of each package that an installation with every extra brings
 # make bench  the benchmarks; figures on stdout
 # make test-nemo-gym  the tests on real releases of NeMo Gym; see docs/nemo-gym-releases.md
 # make test-trainers  our rewards in real trainers, compared to the trainers' own graders   TRAINERS="trl verl" chooses
@@ -27,7 +29,7 @@ SLOW = slow or attacks or hypothesis
 BROWSER = if [ "$${PAGES:-yes}" = no ]; then PAGES=--ignore=tests/browser; else PAGES=; \
 	CHROMIUM=$$(.venv/bin/python -I tools/environment.py browser) || exit 2; export CHROMIUM; fi
 
-.PHONY: run quick test test-all test-slow attacks test-nemo-gym test-trainers screenshots lint bench lock \
+.PHONY: run quick test test-all test-slow attacks test-nemo-gym test-trainers screenshots lint dist licences bench lock \
 	environment environment-dev check
 SHELL = /bin/sh
 
@@ -66,6 +68,12 @@ lint: environment-dev
 
 check:
 	@$(RUFF) && $(MYPY)
+
+dist: environment
+	@rm -rf dist && exec .venv/bin/python -m hatchling build
+
+licences: environment
+	@exec .venv/bin/python tools/licences.py
 
 bench: environment-dev
 	@for script in benchmarks/[!_]*.py; do echo "== $$script"; .venv/bin/python "$$script" || exit 1; done

@@ -11,10 +11,13 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 
 @pytest.fixture(scope="session")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("wheel")
-    run(sys.executable, "-I", "-m", "hatchling", "build", "--target", "wheel", "--directory", folder, cwd=ROOT)
-    (built,) = folder.glob("rollscope-*.whl")
-    return built
+    return built(ROOT, "wheel", tmp_path_factory.mktemp("wheel"))
+
+
+def built(source: Path, target: str, folder: Path) -> Path:
+    run(sys.executable, "-I", "-m", "hatchling", "build", "--target", target, "--directory", folder, cwd=source)
+    (made,) = folder.iterdir()
+    return made
 
 
 @pytest.fixture(scope="session")

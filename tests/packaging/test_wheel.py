@@ -1,4 +1,4 @@
-"""The wheel carries the dashboard and the example: `rollscope view` works far from any checkout."""
+"""The wheel carries the dashboard and the example: all of it works far from any checkout."""
 
 import os
 import re
@@ -7,22 +7,21 @@ import subprocess
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
-from sysconfig import get_path
 
 import pytest
 from playwright.sync_api import sync_playwright
 
-from tests.packaging.conftest import ROOT, empty_environment, pip, run
+from dashboard import state
+from tests.packaging.conftest import ROOT, built, empty_environment, pip, run
 from tests.waiting import HANG_S
 
 
 @pytest.fixture(scope="module")
 def environment(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An environment with the wheel, which sees the packages that the tests run with, but not this checkout."""
+    """An environment in which the wheel and what its dashboard and servers ask for were installed, and nothing else."""
     folder = empty_environment(tmp_path_factory.mktemp("full") / "venv")
-    run(*pip(folder), "install", "--no-deps", "--no-compile", wheel)
-    (packages,) = folder.glob("lib/python3*/site-packages")
-    (packages / "theirs.pth").write_text(f"{get_path('purelib')}\n{get_path('platlib')}\n")
+    wanted = f"{wheel}[dashboard,serve]"
+    run(*pip(folder), "install", "--no-compile", "--constraint", ROOT / "requirements.txt", wanted)
     return folder
 
 
@@ -57,8 +56,7 @@ def url_printed_by(process: subprocess.Popen[str]) -> str:
 
 
 def test_it_carries_the_dashboard_the_example_and_types_but_no_tests_and_no_leftovers(wheel: Path) -> None:
-    with zipfile.ZipFile(wheel) as archive:
-        content = {name: archive.read(name) for name in archive.namelist()}
+    content = contents(wheel)
     app = "evaluator/_app/"
     carried = {name.removeprefix(app): data for name, data in content.items() if name.startswith(app)}
     assert {"app.py", "pages/overview.py", "dashboard/__init__.py"} <= set(carried)
@@ -67,6 +65,54 @@ def test_it_carries_the_dashboard_the_example_and_types_but_no_tests_and_no_left
     assert "evaluator/py.typed" in content
     assert [name for name in content if "__pycache__" in name] == []
     assert {name.split("/")[0].partition("-")[0] for name in content} == {"evaluator", "rollscope"}
+
+
+@pytest.mark.slow
+def test_the_sdist_makes_the_same_wheel(wheel: Path, tmp_path: Path) -> None:
+    sdist = built(ROOT, "sdist", tmp_path / "sdist")
+    shutil.unpack_archive(sdist, tmp_path / "unpacked")
+    (source,) = (tmp_path / "unpacked").iterdir()
+    again = built(source, "wheel", tmp_path / "wheel")
+    assert again.name == wheel.name
+    assert contents(again) == contents(wheel)
+
+
+def contents(wheel: Path) -> dict[str, bytes]:
+    with zipfile.ZipFile(wheel) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+EVERY_PAGE = """
+import json, os, sys
+from pathlib import Path
+
+import evaluator
+app = Path(evaluator.__file__).parent / "_app"
+sys.path.insert(0, str(app))
+os.environ["ROLLSCOPE_OPEN"] = json.dumps({"runs": [str(Path("run").resolve())]})
+
+from streamlit.testing.v1 import AppTest
+from dashboard import state
+
+for page in state.PAGES:
+    visitor = AppTest.from_file(str(app / "app.py"), default_timeout=240)
+    if page != "overview":
+        visitor.switch_page(state.path(page))
+    visitor.run()
+    print(page, [each.value for each in (*visitor.exception, *visitor.error)])
+"""
+
+
+@pytest.mark.slow
+def test_it_grades_the_example_and_every_page_shows_the_run(environment: Path, tmp_path: Path) -> None:
+    data = f"{next(environment.glob('lib/python3*/site-packages'))}/evaluator/_app/data/example"
+    rollscope = environment / "bin" / "rollscope"
+    run(
+        rollscope, "grade", f"{data}.rollouts.jsonl", "--dataset", f"{data}.dataset.jsonl", "--out", "run", cwd=tmp_path
+    )
+    run(rollscope, "compare", f"{data}.run", "run", cwd=tmp_path)  # a reward that fell would be a finding
+    lines = run(environment / "bin" / "python", "-I", "-c", EVERY_PAGE, cwd=tmp_path).splitlines()
+    assert lines == [f"{page} []" for page in state.PAGES]
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 import json
 import os
+import platform
 import shutil
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import pytest
 
 from evaluator.commands.output import Exit
 from evaluator.options import Way
+from evaluator.sandbox import Sandbox, SandboxUnavailable
 from evaluator.sandbox.proof.layers import _identity, border
 from tests.commands.command_line import one_line, rollscope
 from tests.sandbox.refusing import command
@@ -119,3 +121,16 @@ def test_a_missing_interpreter(tmp_path: Path) -> None:
     done = rollscope("doctor", "--python", tmp_path / "python3", cwd=tmp_path)
     assert done.returncode == Exit.BAD_INPUT
     assert str(tmp_path / "python3") in one_line(done.stderr)
+
+
+def test_elsewhere_than_on_linux_the_import_says_so() -> None:
+    code = "import sys; sys.platform = 'darwin'; import evaluator"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    last = done.stderr.splitlines()[-1]
+    assert last == "ImportError: Rollscope runs on Linux alone: on macOS and Windows use a container or WSL 2"
+
+
+def test_a_processor_without_a_filter_is_a_machine_without_a_sandbox(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(platform, "machine", lambda: "riscv64")
+    with pytest.raises(SandboxUnavailable, match=r"no system call filter for riscv64.*; use x86_64 or aarch64"):
+        Sandbox().require_proof()

@@ -154,3 +154,14 @@ def keep_locks_in_process() -> None:
     """Makes `multiprocessing` use these when it is imported."""
     _multiprocessing.SemLock = SemLock
     _multiprocessing.sem_unlink = lambda _: None
+
+
+def fork_by_default() -> None:
+    """Makes `multiprocessing` start processes as it did before Python 3.14: what it does since takes sockets, and a
+    process for every lock.
+    """
+    if sys.version_info >= (3, 14):
+        from multiprocessing import context
+
+        context._default_context._default_context = context._concrete_contexts["fork"]
+        del sys.modules["__mp_main__"]  # the zygote's

@@ -142,6 +142,7 @@ def _prepare(
     site.setquit()
     site.setcopyright()
     site.sethelper()
+    new_processes.fork_by_default()
     new_processes.refuse()
     if parts.runner is not None:
         parts.runner.prepare()

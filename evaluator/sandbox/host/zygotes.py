@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import marshal
 import os
+import platform
 import subprocess
 import time
 from collections import OrderedDict
@@ -17,6 +18,7 @@ from evaluator.sandbox.guest.sharing import ENDED
 from evaluator.sandbox.host.child import GRACE_S, Child
 from evaluator.sandbox.host.launch import own_folder, spawn
 from evaluator.sandbox.host.launch.memory_cgroup import MemoryCgroup, kills_on_machine
+from evaluator.sandbox.host.launch.seccomp import CLONE
 from evaluator.sandbox.host.launch.settings import SandboxUnavailable, Warm
 from evaluator.sandbox.host.limits.process_table import chain
 from evaluator.sandbox.host.limits.starvation import priority_of
@@ -76,6 +78,8 @@ class Zygote:
 
     def __init__(self, settings: Settings, way: Way, warm: Warm) -> None:
         """Starts it and waits until it is warm. Raises `SandboxUnavailable` with bubblewrap's own message."""
+        if platform.machine() not in CLONE:
+            raise SandboxUnavailable(f"it has no system call filter for {platform.machine()}", "use x86_64 or aarch64")
         self._killed = False
         self.memory: MemoryCgroup | None = None
         self._kills_on_machine = kills_on_machine()
