@@ -65,26 +65,24 @@ class Maker:
                     yield from self._new(self._related(own, place, other))
 
     def edited(self, pool: Sequence[Arguments]) -> Iterator[Arguments]:
-        """Some input of the pool after one to four edits, as long as that gives new ones."""
-        failures = 0
-        while pool and failures < _FAILURES:
+        """Some input of the pool after one to four edits, until too many were there before."""
+        left = _FAILURES
+        while pool and left:
             made = self._rng.choice(pool)
             for _ in range(self._rng.choice((1, 1, 1, 2, 2, 3, 4)) if made else 0):
                 made = self._edit(made)
-            failures += 1
-            for new in self._new(made):
-                failures = 0
-                yield new
+            new = list(self._new(made))
+            left -= not new
+            yield from new
 
     def fresh(self) -> Iterator[Arguments]:
-        """Argument lists made anew of the own ones' types, alphabets and sizes, as long as that gives new ones."""
-        failures = 0
-        while self._profile.own and failures < _FAILURES:
+        """Argument lists made anew of the own ones' types, alphabets and sizes, until too many were there before."""
+        left = _FAILURES
+        while self._profile.own and left:
             like = self._rng.choice(self._profile.own)
-            failures += 1
-            for new in self._new(tuple(self._made(value, (place,)) for place, value in enumerate(like))):
-                failures = 0
-                yield new
+            new = list(self._new(tuple(self._made(value, (place,)) for place, value in enumerate(like))))
+            left -= not new
+            yield from new
 
     def _new(self, made: Arguments) -> Iterator[Arguments]:
         text = repr(made) if size_of(made) <= _MOST_SIZE else ""

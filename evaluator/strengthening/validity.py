@@ -56,6 +56,8 @@ class Validity:
         maker = Maker(self.profile, constants, rng)
         found: list[Input] = []
         for number in range(_ROUNDS):
+            if self._runs.left_s <= budget_s * _SHARE_LEFT:
+                break
             pool = [*self.profile.own, *(each.arguments for each in found[-_POOL:])]
             found += self.valid(_some(maker, pool, rng, with_boundaries=number == 0), until_s=budget_s * _SHARE_LEFT)
         found.sort(key=lambda each: (size_of(each.arguments), repr(each.arguments)))
