@@ -7,7 +7,7 @@
 # make lint   linters and types alone
 # make screenshots  every page into docs/images; RUN=runs/mine
 # make bench  the benchmarks; figures on stdout
-# make test-nemo-gym  the tests on real releases of NeMo Gym; see docs/nemo-gym-releases.md
+# make test-nemo-gym  the tests on real releases of NeMo Gym; see docs/integrations/nemo-gym-releases.md
 # make test-trainers  our rewards in real trainers, compared to the trainers' own graders   TRAINERS="trl verl" chooses
 # Each makes or updates .venv by itself first. PYTHON=/path/to/python3 chooses the interpreter.
 

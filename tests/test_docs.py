@@ -25,6 +25,8 @@ DOCS = ROOT / "docs"
 FORMATS = known_formats().values()
 
 
+PAGES = {path.stem: path for path in DOCS.rglob("*.md")}
+"""By name: the dashboard's page Docs knows them by it."""
 OF_A_FILE = {"RANGE": own_function.USUAL_RANGE, "RUNS_CODE": True, "WAITS": 0}
 
 
@@ -64,27 +66,26 @@ def texts(node: ast.expr | None) -> Iterator[str]:
 def rows() -> Iterator[tuple[str, str]]:
     """The rows of tables that there have to be, by page."""
     for verdict in Verdict:
-        yield "verdicts.md", f"\n| `{verdict}` | {verdict.letter} | "
-        yield "../README.md", f"{verdict.letter} | `{verdict}`"
+        yield "verdicts", f"\n| `{verdict}` | {verdict.letter} | "
     for limit in Limits.__struct_fields__:
-        yield "verdicts.md", f"\n| `{limit}` | {getattr(Limits(), limit):g} | "
+        yield "verdicts", f"\n| `{limit}` | {getattr(Limits(), limit):g} | "
     for flag in {
         *told("Flag", "graders/reward_range.py"),
         *told("_flagged", "graders/own_function.py"),
         "judge_failed",
     }:
-        yield "graders.md", f"\n| `{flag}` | "
+        yield "graders", f"\n| `{flag}` | "
     for name, default in OF_A_FILE.items():
-        yield "graders.md", f"\n| `{name}` | `{default}` | "
+        yield "graders", f"\n| `{name}` | `{default}` | "
     for field in ServerConfig.model_fields.keys() - {"name", "host", "port"}:
-        yield "nemo-gym.md", f"\n| `{field}` | `{json.dumps(getattr(ServerConfig(), field))}` | "
+        yield "nemo-gym", f"\n| `{field}` | `{json.dumps(getattr(ServerConfig(), field))}` | "
     for kind in FailureKind:
-        yield "nemo-gym.md", f"\n| `{kind}` | "
+        yield "nemo-gym", f"\n| `{kind}` | "
 
 
 @pytest.mark.parametrize(("page", "row"), sorted(rows()))
 def test_what_there_is_has_a_row_with_its_default(page: str, row: str) -> None:
-    assert row in (DOCS / page).read_text()
+    assert row in PAGES[page].read_text()
 
 
 @pytest.mark.parametrize("name", OF_A_FILE)
@@ -95,34 +96,34 @@ def test_the_default_of_what_a_file_of_ones_own_may_say_is_the_one_that_is_told(
 @pytest.mark.parametrize(
     ("page", "names"),
     [
-        ("checkers.md", known_checkers()),
-        ("formats.md", [each.name for each in FORMATS]),
-        ("graders.md", known_graders()),
-        ("command.md", [f"rollscope {name}" for name in COMMANDS]),
+        ("checkers", known_checkers()),
+        ("formats", [each.name for each in FORMATS]),
+        ("graders", known_graders()),
+        ("command", [f"rollscope {name}" for name in COMMANDS]),
     ],
 )
 def test_every_one_has_a_heading_and_no_other_does(page: str, names: Iterable[str]) -> None:
-    assert headings((DOCS / page).read_text()) == set(names)
+    assert headings(PAGES[page].read_text()) == set(names)
 
 
 def test_the_formats_are_listed_as_they_are_declared() -> None:
     rows = [f"| [`{each.name}`](#{each.name}) | {', '.join(each.roles)} | {each.title} |" for each in FORMATS]
     table = "\n".join(("| format | holds | fields |", "|---|---|---|", *rows))
-    assert table in (DOCS / "formats.md").read_text(), f"docs/formats.md must have this table:\n{table}"
+    assert table in PAGES["formats"].read_text(), f"docs/reference/formats.md must have this table:\n{table}"
 
 
 @pytest.mark.parametrize(("command", "option"), list(options()))
 def test_an_option_is_named_under_its_command(command: str, option: str) -> None:
-    text = section((DOCS / "command.md").read_text(), f"rollscope {command}")
+    text = section(PAGES["command"].read_text(), f"rollscope {command}")
     assert re.search(re.escape(f"`{option}") + r"\b", text)
 
 
 def of_grader(name: str) -> str:
     """What is told of a grader: its own part of the page, and the page that it leads to."""
-    page = (DOCS / "graders.md").read_text()
+    page = PAGES["graders"].read_text()
     own = re.split(r"\n##+ ", page.partition(f"\n### `{name}`\n")[2])[0]
-    linked = "".join((DOCS / link).read_text() for link in re.findall(r"see \[[^]]+\]\((\w+\.md)\)", own))
-    judge = (DOCS / "judge.md").read_text() if name == "similarity" else ""
+    linked = "".join(PAGES[link].read_text() for link in re.findall(r"see \[[^]]+\]\([\w/.-]*?(\w+)\.md\)", own))
+    judge = PAGES["judge"].read_text() if name == "similarity" else ""
     return own + linked + judge
 
 
@@ -147,7 +148,7 @@ def test_an_option_of_a_grader_has_a_row_with_its_default(grader: str, option: s
     assert f"\n| `{option}` | `{default}` | " in of_grader(grader)
 
 
-@pytest.mark.parametrize("page", [ROOT / "README.md", *sorted(DOCS.glob("*.md")), ROOT / "CONTRIBUTING.md"])
+@pytest.mark.parametrize("page", [ROOT / "README.md", *sorted(DOCS.rglob("*.md")), ROOT / "CONTRIBUTING.md"])
 def test_links_between_pages_lead_somewhere(page: Path) -> None:
     for target, anchor in re.findall(r"\]\((?!https?:)([^)#]*)(#[^)]*)?\)", page.read_text()):
         linked = (page.parent / target) if target else page
@@ -164,24 +165,24 @@ def is_told(text: str, page: str) -> bool:
 
 @pytest.mark.parametrize("what", sorted({*READ, *Reason}))
 def test_what_takes_the_completions_own_process_has_a_row(what: str) -> None:
-    assert is_told(f"\n| {what} | ", (DOCS / "checks.md").read_text())
+    assert is_told(f"\n| {what} | ", PAGES["checks"].read_text())
 
 
 @pytest.mark.parametrize("reason", [*GaveUp, *Doubt])
 def test_every_reason_why_a_grade_is_not_verified_has_a_row(reason: str) -> None:
-    assert is_told(f"\n| {reason.replace('{}', '…')} | ", (DOCS / "checks.md").read_text())
+    assert is_told(f"\n| {reason.replace('{}', '…')} | ", PAGES["checks"].read_text())
 
 
 @pytest.mark.parametrize("reason", Refusal)
 def test_every_reason_why_a_test_can_not_be_graded_is_listed(reason: Refusal) -> None:
     said = re.sub(r"\{.*?\}", "…", reason).removesuffix(": …")
-    assert is_told(said, (DOCS / "checks.md").read_text())
+    assert is_told(said, PAGES["checks"].read_text())
 
 
 def test_every_field_of_the_address_is_documented() -> None:
     from dashboard.state import Filter, View
 
-    text = (DOCS / "dashboard.md").read_text()
+    text = PAGES["dashboard"].read_text()
     names = {"verdict" if name == "verdicts" else name for name in Filter.__struct_fields__}
     names |= set(View.__struct_fields__) - {"filter"}
     assert {name for name in names if f"`{name}`" not in text} == set()

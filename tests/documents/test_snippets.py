@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-DOCS = Path(__file__).resolve().parents[2] / "docs"
+PAGES = Path(__file__).resolve().parents[2] / "docs/integrations"
 SNIPPETS = [
     pytest.param(text, id=f"{name}-{number}")
     for name in ("agentfly", "code-eval", "opencompass", "colossalai", "slime", "trl", "verl")
-    for number, text in enumerate(re.findall(r"^```python\n(.*?)^```", (DOCS / f"{name}.md").read_text(), re.M | re.S))
+    for number, text in enumerate(re.findall(r"^```python\n(.*?)^```", (PAGES / f"{name}.md").read_text(), re.M | re.S))
 ]
 
 

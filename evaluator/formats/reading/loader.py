@@ -91,9 +91,9 @@ def load_tasks(
 
     `path`: a file, or several: ids are unique in all of them together, and of several a file that can't be read is a
     problem like a row. `format`: a name of `known_formats()`; None to detect it from the first row that one knows.
-    `field_map`: our field names to the file's, or to paths in it (docs/formats.md); without `format` the rows are then
-    read in the native format. `on_problem` is called for each skipped row (not JSON, a wrong field, a repeated task
-    id); None emits `FormatWarning`s. A file without a usable row yields nothing: see `require_rows`. Raises
+    `field_map`: our field names to the file's, or to paths in it (docs/reference/formats.md); without `format` the rows
+    are then read in the native format. `on_problem` is called for each skipped row (not JSON, a wrong field, a repeated
+    task id); None emits `FormatWarning`s. A file without a usable row yields nothing: see `require_rows`. Raises
     `FormatError`, at once or at the first row, for a file that can't be read.
     """
     reading = _Reading(path, Role.TASKS, format, field_map, on_problem or _warn)
