@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import evaluator
 from evaluator.checkers import known_checkers
 from evaluator.cli import COMMANDS
 from evaluator.formats import known_formats
@@ -16,6 +17,7 @@ from evaluator.graders import known_graders, own_function
 from evaluator.interop.nemo_gym import ServerConfig
 from evaluator.interop.nemo_gym.wire import FailureKind
 from evaluator.model import Limits, Verdict
+from evaluator.runs.schema import TABLES
 from evaluator.suites.guest.errors import Doubt, GaveUp
 from evaluator.suites.reading import Refusal
 from evaluator.suites.reading.one_process import READ, Reason
@@ -81,9 +83,14 @@ def rows() -> Iterator[tuple[str, str]]:
         yield "nemo-gym", f"\n| `{field}` | `{json.dumps(getattr(ServerConfig(), field))}` | "
     for kind in FailureKind:
         yield "nemo-gym", f"\n| `{kind}` | "
+    for columns in TABLES.values():
+        yield from (("run", f"\n| `{column.name}` | {column.type} | ") for column in columns)
+    for path in (*(ROOT / "evaluator").rglob("*.py"), *(ROOT / "dashboard").rglob("*.py")):
+        for name in re.findall(r"\bROLLSCOPE_[A-Z_]+", path.read_text()):
+            yield "environment", f"\n| `{name}` | "
 
 
-@pytest.mark.parametrize(("page", "row"), sorted(rows()))
+@pytest.mark.parametrize(("page", "row"), sorted(set(rows())))
 def test_what_there_is_has_a_row_with_its_default(page: str, row: str) -> None:
     assert row in PAGES[page].read_text()
 
@@ -156,6 +163,32 @@ def test_links_between_pages_lead_somewhere(page: Path) -> None:
         if anchor:
             titles = re.findall(r"^#+ (.*)$", linked.read_text(), re.MULTILINE)
             assert anchor[1:] in {re.sub(r"[^\w -]", "", title).lower().replace(" ", "-") for title in titles}
+
+
+def test_the_site_lists_every_page() -> None:
+    listed = re.findall(r"(\S+\.md)$", (ROOT / "mkdocs.yml").read_text().partition("\nnav:\n")[2], re.MULTILINE)
+    pages = {str(path.relative_to(DOCS)) for path in PAGES.values()} - {"images/README.md"}
+    elsewhere = set(re.findall(r'": "(project/\S+\.md)"', (ROOT / "tools/docs_pages.py").read_text()))
+    assert sorted(listed) == sorted(pages | elsewhere)
+    assert len(PAGES) == len(list(DOCS.rglob("*.md"))), "two pages share a name"
+
+
+def test_the_python_reference_has_every_public_name() -> None:
+    assert set(re.findall(r"^::: evaluator\.(\w+)$", PAGES["python"].read_text(), re.MULTILINE)) == set(
+        evaluator.__all__
+    )
+
+
+def test_every_message_of_the_troubleshooting_exists() -> None:
+    page = PAGES["troubleshooting"].read_text()
+    messages = re.findall(r"^\| `([^`]+)` \| ", page.replace("## Verdicts that", "\0").partition("\0")[0], re.MULTILINE)
+    source = " ".join(path.read_text() for path in (ROOT / "evaluator").rglob("*.py")).replace("`", "")
+    assert messages
+    assert [text for text in messages if not all(part.strip() in source for part in text.split("…"))] == []
+
+
+def test_the_readme_is_read_in_a_minute() -> None:
+    assert len((ROOT / "README.md").read_text().splitlines()) < 120
 
 
 def is_told(text: str, page: str) -> bool:

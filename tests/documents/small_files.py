@@ -95,6 +95,9 @@ def write_into(folder: Path) -> None:
         for sample in samples:
             log.writestr(f"samples/{sample['id']}_epoch_1.json", json.dumps(sample))
 
+    _lines(folder / "mine.jsonl", [{"uid": "add", "response": {"text": "def add(a, b):\n    return a + b\n"}}])
+    _lines(folder / "mine_tasks.jsonl", [{"uid": "add", "checks": "assert add(1, 2) == 3"}])
+
     traces = [
         {
             "task": {"data": {"prompt": SUM, "in_outs": TESTS}},
