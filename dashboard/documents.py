@@ -21,8 +21,11 @@ _SECTIONS = {
     "project": "Project",
 }
 """The folders of documents, in the list's order. No two documents share a name."""
+_DEFAULT = "dashboard"
 _LINK = re.compile(r"\]\((?:[\w./-]*/)?([\w-]+)\.md(#[\w-]+)?\)")
-_OUTSIDE = re.compile(r"!?\[([^\]]*)\]\((?:[\w./-]*/)?(?:images/|README\.md)[^)]*\)")
+_OUTSIDE = re.compile(r"!?\[([^\]]*)\]\((?:[\w./-]*/)?(?:images/|[A-Z]+\.md)[^)]*\)")
+_FROM_DOCSTRING = re.compile(r"^::: (\S+)$", re.MULTILINE)
+"""The site has the docstring there."""
 
 
 def href(doc: str) -> str:
@@ -37,7 +40,7 @@ def show(view: View) -> None:
     if not known:
         facts.note("This installation has no documentation; it is in the folder docs of the repository.")
         return
-    current = view.view if view.view in known else next(iter(known))
+    current = view.view if view.view in known else _DEFAULT
     left, right = st.columns([1, 5], gap="medium")
     with left:
         for folder, title in _SECTIONS.items():
@@ -62,4 +65,5 @@ def _paths() -> dict[str, Path]:
 def _text(name: str) -> str:
     """Its Markdown. Links to other documents lead to this page; other files are not served."""
     text = path(name).read_text(encoding="utf-8")
-    return _LINK.sub(lambda found: f"]({href(found[1] + (found[2] or ''))})", _OUTSIDE.sub(r"\1", text))
+    text = _FROM_DOCSTRING.sub(r"- `\1`", _OUTSIDE.sub(r"\1", text))
+    return _LINK.sub(lambda found: f"]({href(found[1] + (found[2] or ''))})", text)

@@ -48,6 +48,6 @@ def on_page_markdown(markdown: str, page: object, config: MkDocsConfig, files: F
             return text  # a file of the repository that is no page
         return f"[{text}]({'../' * at.count('/')}{uri}{anchor})"
 
-    # GitHub wants a bar in a cell's code escaped, and MkDocs shows the backslash.
-    unescaped = _TABLE_CELL_CODE.sub(lambda found: found[0].replace("\\|", "&#124;"), markdown)
+    # GitHub wants a bar in the code of a cell escaped; MkDocs would show the backslash, and needs none.
+    unescaped = _TABLE_CELL_CODE.sub(lambda found: found[0].replace("\\|", "|"), markdown)
     return _LINK.sub(linked, unescaped)
