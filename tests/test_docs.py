@@ -219,3 +219,22 @@ def test_every_field_of_the_address_is_documented() -> None:
     names = {"verdict" if name == "verdicts" else name for name in Filter.__struct_fields__}
     names |= set(View.__struct_fields__) - {"filter"}
     assert {name for name in names if f"`{name}`" not in text} == set()
+
+
+def commands() -> Iterator[tuple[str, str]]:
+    """Each line of `rollscope` in a block of the documentation, by page."""
+    for page in (ROOT / "README.md", *PAGES.values()):
+        for block in re.findall(
+            r"^```(?:sh|text)?\n(.*?)^```|((?:^    .*\n)+)", page.read_text(), re.MULTILINE | re.DOTALL
+        ):
+            for line in re.findall(
+                r"^\s*(?:\S*/)?rollscope (\w.*)$", "".join(block).replace("\\\n", " "), re.MULTILINE
+            ):
+                yield page.stem, line.partition(" #")[0].strip()
+
+
+@pytest.mark.parametrize("line", sorted({line for _, line in commands()}))
+def test_a_line_of_the_documentation_names_a_command_and_its_options(line: str) -> None:
+    name = line.split(maxsplit=1)[0]
+    known = {flag for flags, _ in COMMANDS[name].options for flag in flags} | {"--help"}
+    assert {flag.partition("=")[0] for flag in re.findall(r"(?<= )--[a-z-]+", line)} <= known
