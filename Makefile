@@ -5,11 +5,12 @@
 # make test-slow  what `make test-all` adds
 # make attacks    a part of that: the attacks and the honest programs, as root and not, with namespaces and without
 # make lint   linters and types alone
+# make docs   the documentation as a site, into site/
 # make screenshots  every page into docs/images; RUN=runs/mine
 # make dist   the sdist and the wheel, into dist/
 # make licences  the licence of each package that an installation with every extra brings
 # make bench  the benchmarks; figures on stdout
-# make test-nemo-gym  the tests on real releases of NeMo Gym; see docs/nemo-gym-releases.md
+# make test-nemo-gym  the tests on real releases of NeMo Gym; see docs/integrations/nemo-gym-releases.md
 # make test-trainers  our rewards in real trainers, compared to the trainers' own graders   TRAINERS="trl verl" chooses
 # Each makes or updates .venv by itself first. PYTHON=/path/to/python3 chooses the interpreter.
 
@@ -29,7 +30,7 @@ SLOW = slow or attacks or hypothesis
 BROWSER = if [ "$${PAGES:-yes}" = no ]; then PAGES=--ignore=tests/browser; else PAGES=; \
 	CHROMIUM=$$(.venv/bin/python -I tools/environment.py browser) || exit 2; export CHROMIUM; fi
 
-.PHONY: run quick test test-all test-slow attacks test-nemo-gym test-trainers screenshots lint dist licences bench lock \
+.PHONY: run quick test test-all test-slow attacks test-nemo-gym test-trainers docs screenshots lint dist licences bench lock \
 	environment environment-dev check
 SHELL = /bin/sh
 
@@ -58,6 +59,9 @@ test-nemo-gym: environment-dev
 
 test-trainers: environment-dev
 	@exec .venv/bin/python tools/trainers.py
+
+docs: environment
+	@exec .venv/bin/python tools/docs_site.py
 
 screenshots: environment-dev
 	@CHROMIUM=$$(.venv/bin/python -I tools/environment.py browser) || exit 2; export CHROMIUM; \

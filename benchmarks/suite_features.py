@@ -1,7 +1,7 @@
 """The Python features that datasets' test suites use: a Markdown table, one row per feature, one column per file.
 
 Files are read as `rollscope` reads datasets. Python tasks with asserts or a suite are counted, each feature once per
-task; nothing is run. docs/suites.md says how features are detected, and how accurately.
+task; nothing is run. docs/concepts/suites.md says how features are detected, and how accurately.
 """
 
 from __future__ import annotations

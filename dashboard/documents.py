@@ -12,10 +12,20 @@ from dashboard import facts, state
 from dashboard.state import View
 
 _FOLDER = Path(__file__).resolve().parent.parent / "docs"
-_FIRST = ("dashboard", "verdicts", "checks", "checkers", "graders", "formats", "command", "compare", "audit")
-"""The documents that the pages link to, in the list's order; the others follow by name."""
-_LINK = re.compile(r"\]\(([\w-]+)\.md(#[\w-]+)?\)")
-_OUTSIDE = re.compile(r"\[([^\]]*)\]\((?:images/|\.\./)[^)]*\)")
+_SECTIONS = {
+    "start": "Start",
+    "how-to": "How-to",
+    "concepts": "Concepts",
+    "reference": "Reference",
+    "integrations": "Integrations",
+    "project": "Project",
+}
+"""The folders of documents, in the list's order. No two documents share a name."""
+_DEFAULT = "dashboard"
+_LINK = re.compile(r"\]\((?:[\w./-]*/)?([\w-]+)\.md(#[\w-]+)?\)")
+_OUTSIDE = re.compile(r"!?\[([^\]]*)\]\((?:[\w./-]*/)?(?:images/|[A-Z]+\.md)[^)]*\)")
+_FROM_DOCSTRING = re.compile(r"^::: (\S+)$", re.MULTILINE)
+"""The site has the docstring there."""
 
 
 def href(doc: str) -> str:
@@ -26,27 +36,34 @@ def href(doc: str) -> str:
 
 def show(view: View) -> None:
     """The list of documents beside the one that the view names."""
-    known = _names()
+    known = _paths()
     if not known:
         facts.note("This installation has no documentation; it is in the folder docs of the repository.")
         return
-    current = view.view if view.view in known else known[0]
+    current = view.view if view.view in known else _DEFAULT
     left, right = st.columns([1, 5], gap="medium")
     with left:
-        for name in known:
-            state.link("docs", view.place().but(view=name), name.replace("-", " "))
+        for folder, title in _SECTIONS.items():
+            facts.section(title)
+            for name in (name for name, path in known.items() if path.parent.name == folder):
+                state.link("docs", view.place().but(view=name), name.replace("-", " "))
     with right, st.container(key="document"):
         st.markdown(_text(current))
 
 
+def path(name: str) -> Path:
+    """The file of a document. Raises `KeyError` for a name that none has."""
+    return _paths()[name]
+
+
 @cache
-def _names() -> list[str]:
-    found = {path.stem for path in _FOLDER.glob("*.md")}
-    return [name for name in _FIRST if name in found] + sorted(found - {*_FIRST})
+def _paths() -> dict[str, Path]:
+    return {path.stem: path for folder in _SECTIONS for path in sorted((_FOLDER / folder).glob("*.md"))}
 
 
 @cache
 def _text(name: str) -> str:
     """Its Markdown. Links to other documents lead to this page; other files are not served."""
-    text = (_FOLDER / f"{name}.md").read_text(encoding="utf-8")
-    return _OUTSIDE.sub(r"\1", _LINK.sub(lambda found: f"]({href(found[1] + (found[2] or ''))})", text))
+    text = path(name).read_text(encoding="utf-8")
+    text = _FROM_DOCSTRING.sub(r"- `\1`", _OUTSIDE.sub(r"\1", text))
+    return _LINK.sub(lambda found: f"]({href(found[1] + (found[2] or ''))})", text)

@@ -195,7 +195,7 @@ def grade_all(
             code but wait for others (a judge), as many as these take at once, where that is more. With ray: on each
             machine; None: as many as it has CPUs free.
         engine: Where completions run: "local", on this machine, or "ray", on the machines of a Ray cluster; see
-            docs/ray.md. What runs no code is graded here.
+            docs/how-to/ray.md. What runs no code is graded here.
         address: The head of the cluster, as HOST:PORT. None: the one that this process is connected to, else the one
             that runs on this machine or that RAY_ADDRESS names.
         fail_fast: Skip a completion's test cases after its first failure; these are `not_run`.

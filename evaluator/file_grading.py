@@ -108,8 +108,8 @@ def grade_file(
     resumed. Any thread may call this.
 
     Args:
-        rollouts: A file of any kind in docs/formats.md, a folder of such files, a pattern such as `steps/*.jsonl`, or
-            several of these, which are graded as one file.
+        rollouts: A file of any kind in docs/reference/formats.md, a folder of such files, a pattern such as
+            `steps/*.jsonl`, or several of these, which are graded as one file.
         dataset: The file of tasks. None: what NeMo Gym left beside its rollouts, or tests in the rollouts' own rows;
             for a grader that needs no tasks (`stored`), the rollouts alone.
         out: The run's directory, which must be empty or not exist. None: `runs/<stem>-<UTC time>` in the working

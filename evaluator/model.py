@@ -110,7 +110,7 @@ class Task(msgspec.Struct, kw_only=True):
     """answer: the right answer in its grader's form (a text, or a list of accepted ones)."""
     checker: str | None = None
     checker_code: str | None = None
-    """stdin: a checker's source, a program that is run in the sandbox (docs/checkers.md)."""
+    """stdin: a checker's source, a program that is run in the sandbox (docs/concepts/checkers.md)."""
     grader: str | None = None
     """Its grader and options: see `evaluator.graders.spec`."""
     exit_code: Literal["ignore", "strict"] = "ignore"
@@ -130,7 +130,7 @@ class Task(msgspec.Struct, kw_only=True):
 
     @classmethod
     def from_row(cls, row: Mapping[str, JsonValue]) -> Self:
-        """A task from a row in the native format (docs/formats.md).
+        """A task from a row in the native format (docs/reference/formats.md).
 
         >>> from evaluator import Task
         >>> task = Task.from_row({"task_id": 7, "in_outs": {"inputs": [[1, 2]], "outputs": [3], "fn_name": "add"}})
@@ -311,7 +311,7 @@ class CaseDisagreement(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Disagreement(msgspec.Struct, frozen=True, kw_only=True):
-    """Two runs of a test suite that disagree: see docs/checks.md."""
+    """Two runs of a test suite that disagree: see docs/concepts/checks.md."""
 
     apart: Verdict
     plain: Verdict

@@ -70,7 +70,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     """Code before every completion, in place of what the tasks say; None: what they say; "": nothing."""
     fail_fast: bool = False
     isolation: Isolation = "completion"
-    """stdin: whether the test cases of a completion may share a process (see docs/sandbox.md)."""
+    """stdin: whether the test cases of a completion may share a process (see docs/concepts/sandbox.md)."""
     unverified: Unverified = "keep"
     """Unverified grades: "keep" verdict and reward, or make them `unknown`, without a reward."""
     disagreement: Disagreements = "unknown"

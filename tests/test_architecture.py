@@ -1,4 +1,4 @@
-"""ARCHITECTURE.md: every name in it exists. The examples of docs/extending.md work. Paths in other pages exist too."""
+"""ARCHITECTURE.md: every name in it exists. The examples of docs/how-to/extending.md work. So do paths of pages."""
 
 import importlib
 import json
@@ -13,7 +13,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 TEXT = (ROOT / "ARCHITECTURE.md").read_text()
-EXAMPLES = dict(re.findall(r"```python (\S+)\n(.*?)```", (ROOT / "docs/extending.md").read_text(), re.DOTALL))
+EXAMPLES = dict(re.findall(r"```python (\S+)\n(.*?)```", (ROOT / "docs/how-to/extending.md").read_text(), re.DOTALL))
 PROGRAM = """
 import json
 from evaluator import Rollout, Task, flags, grade, load_rollouts
@@ -42,7 +42,7 @@ def test_a_step_names_what_exists(path: str, name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "page", ["ARCHITECTURE.md", "CONTRIBUTING.md", "README.md", "data/README.md", "docs/extending.md"]
+    "page", ["ARCHITECTURE.md", "CONTRIBUTING.md", "README.md", "data/README.md", "docs/how-to/extending.md"]
 )
 def test_its_paths_exist(page: str) -> None:
     paths = re.findall(r"`((?:evaluator|dashboard|pages|docs|tests|tools)/[\w./]*)`", (ROOT / page).read_text())

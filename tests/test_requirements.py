@@ -11,7 +11,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parent.parent
-FILES = ("requirements.txt", "requirements-dev.txt")
+FILES = ("requirements.txt", "requirements-dev.txt", "requirements-docs.txt")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 
 
@@ -53,6 +53,7 @@ def test_no_index_link_folder_or_local_file_is_named(name: str) -> None:
     [
         ("requirements.txt", [*ranges_of("all"), *PROJECT["dependency-groups"]["build"]]),
         ("requirements-dev.txt", [*ranges_of("all"), *ranges_of("dev")]),
+        ("requirements-docs.txt", PROJECT["dependency-groups"]["docs"]),
     ],
 )
 def test_every_range_of_pyproject_is_pinned_inside_it(name: str, ranges: list[str]) -> None:

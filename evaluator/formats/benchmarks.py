@@ -1,8 +1,8 @@
 """Benchmarks whose rows have test code: BigCodeBench, ClassEval, QuixBugs, AceCode and two of LeetCode.
 
-docs/formats.md says what they are. BigCodeBench puts `code_prompt` before every solution, in a module that has `sys`,
-`os` and `environ`, ClassEval the lines of `import_statement`, both LeetCodes the header of their graders: these are
-preambles, so that a program does not fail for leaving its imports out.
+docs/reference/formats.md says what they are. BigCodeBench puts `code_prompt` before every solution, in a module that
+has `sys`, `os` and `environ`, ClassEval the lines of `import_statement`, both LeetCodes the header of their graders:
+these are preambles, so that a program does not fail for leaving its imports out.
 """
 
 from __future__ import annotations

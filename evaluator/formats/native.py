@@ -1,7 +1,7 @@
 """Rollscope's own rows, any other JSON rows by a map of their field names, and rows with several samples of one task.
 
-docs/formats.md says what they may have. In tables (Parquet, CSV) metadata is in one column `metadata_json`, as JSON
-text; a task's `in_outs`, `limits` and `answer` are JSON text then.
+docs/reference/formats.md says what they may have. In tables (Parquet, CSV) metadata is in one column `metadata_json`,
+as JSON text; a task's `in_outs`, `limits` and `answer` are JSON text then.
 """
 
 from __future__ import annotations

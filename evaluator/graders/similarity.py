@@ -1,6 +1,7 @@
 """The `similarity` grader: a model, the judge, scores how well a completion agrees with the task's answer.
 
-The reward is the score divided by `scale`. If the judge fails, the grade is `unknown` and says why. See docs/judge.md.
+The reward is the score divided by `scale`. If the judge fails, the grade is `unknown` and says why. See
+docs/reference/judge.md.
 """
 
 from __future__ import annotations

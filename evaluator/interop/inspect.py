@@ -37,10 +37,11 @@ def code_tests(
     """A scorer for samples whose answer is code: correct if all tests passed. The task needs no sandbox.
 
     `tests`: the field of the sample's metadata that holds the tests, or "target"; None: they are found, as the samples
-    of `inspect_evals` have them (docs/inspect.md). They are test code, or in any shape that `trainer_tests.task_from`
-    reads. `limits`: fields of `evaluator.Limits`, such as `{"wall_s": 5}`; None: its defaults. `grader`: with options,
-    such as "tests:reward=fraction" for the share of tests. `disagreement`: as in `evaluator.grade`. `python`: path
-    of the interpreter whose packages completions may import; None: this one, with numpy alone.
+    of `inspect_evals` have them (docs/integrations/inspect.md). They are test code, or in any shape that
+    `trainer_tests.task_from` reads. `limits`: fields of `evaluator.Limits`, such as `{"wall_s": 5}`; None: its
+    defaults. `grader`: with options, such as "tests:reward=fraction" for the share of tests. `disagreement`: as in
+    `evaluator.grade`. `python`: path of the interpreter whose packages completions may import; None: this one, with
+    numpy alone.
 
     A score has the value C or I (a number if `grader` has options), the code as `answer`, and verdict, flags and the
     first failing test in `metadata`. A sample that can't be graded is unscored (NaN, which metrics leave out), with the

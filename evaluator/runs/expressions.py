@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import duckdb
 
 GRADED: Final = "(verdict NOT IN ('unknown', 'sandbox_error') OR (verdict = 'unknown' AND disagreement IS NOT NULL))"
-"""What rates count. A disagreement (docs/checks.md) counts as not passed."""
+"""What rates count. A disagreement (docs/concepts/checks.md) counts as not passed."""
 NO_MODEL: Final = "no model named"
 MODEL: Final = f"coalesce(model, '{NO_MODEL}')"
 """A rollout's model."""

@@ -1,7 +1,7 @@
 """Runs a program on inputs, or next to a test suite, and returns what it did. Judges nothing and knows no rewards.
 
 A `Sandbox` belongs to one worker: it keeps warm interpreters (zygotes) in separate namespaces, and forks a fresh
-process from them for each completion. See docs/sandbox.md for the layers.
+process from them for each completion. See docs/concepts/sandbox.md for the layers.
 """
 
 from __future__ import annotations

@@ -71,7 +71,7 @@ def test_it_earns_nothing_in_the_sandbox(graded: Records, name: str) -> None:
     assert record["alive"], "the worker failed an honest program after it"
 
 
-@pytest.mark.clock("docs/sandbox.md promises a second at most")
+@pytest.mark.clock("docs/concepts/sandbox.md promises a second at most")
 def test_none_outlives_its_limit(graded: Records) -> None:
     """The counted time leaves out waits for a CPU; at ten times the limit everything ends."""
     late = {

@@ -1,15 +1,12 @@
 """Figures explain themselves, and what they lead to is there."""
 
 import re
-from pathlib import Path
 
 import pytest
 
 from dashboard import documents, meanings
 from evaluator.model import Verdict
 from tests.dashboard.test_pages import cards, visit
-
-DOCS = Path(__file__).parents[2] / "docs"
 
 
 @pytest.mark.usefixtures("opened")
@@ -26,7 +23,7 @@ def test_each_verdict_has_a_sentence() -> None:
 def test_the_documentation_has_what_a_figure_leads_to(name: str) -> None:
     doc, _, anchor = meanings.of(name).doc.partition("#")
     if doc:
-        titles = re.findall(r"^#+ (.*)$", (DOCS / f"{doc}.md").read_text(), re.MULTILINE)
+        titles = re.findall(r"^#+ (.*)$", documents.path(doc).read_text(), re.MULTILINE)
         assert anchor in {"", *(title.lower().replace(" ", "-") for title in titles)}
 
 

@@ -36,7 +36,7 @@ from tests.interop.nemo_gym.client import answer_of
 
 ROOT = Path(__file__).resolve().parents[2]
 RUN: set[tuple[str, str]] = set()
-"""What a test here runs: a block, and the line that its row in docs/nemo-gym-document.md begins with."""
+"""What a test here runs: a block, and the line that its row in docs/integrations/nemo-gym-document.md begins with."""
 
 Test = TypeVar("Test", bound=Callable[..., Any])
 

@@ -1,4 +1,4 @@
-"""docs/nemo-gym-document.md tells of every block of NeMo Gym's tutorial, and of every command in it."""
+"""docs/integrations/nemo-gym-document.md tells of every block of NeMo Gym's tutorial, and of every command in it."""
 
 import re
 from pathlib import Path
@@ -8,7 +8,7 @@ from evaluator.cli import COMMANDS
 from tests.documents import nemo_gym_custom_resource_server as document
 from tests.documents.test_nemo_gym_blocks import RUN
 
-PAGE = (Path(__file__).resolve().parents[2] / "docs" / "nemo-gym-document.md").read_text()
+PAGE = (Path(__file__).resolve().parents[2] / "docs/integrations/nemo-gym-document.md").read_text()
 COUNT = 21
 
 

@@ -1,4 +1,4 @@
-"""The Python snippets of the pages for other systems run, and print what the pages say."""
+"""The Python snippets of README, reference and the pages for other systems run, and print what is beside them."""
 
 import ast
 import asyncio
@@ -8,11 +8,17 @@ from pathlib import Path
 
 import pytest
 
-DOCS = Path(__file__).resolve().parents[2] / "docs"
+ROOT = Path(__file__).resolve().parents[2]
+INTEGRATIONS = ("agentfly", "code-eval", "opencompass", "colossalai", "slime", "trl", "verl")
+PAGES = (
+    ROOT / "README.md",
+    ROOT / "docs/reference/python.md",
+    *(ROOT / f"docs/integrations/{name}.md" for name in INTEGRATIONS),
+)
 SNIPPETS = [
-    pytest.param(text, id=f"{name}-{number}")
-    for name in ("agentfly", "code-eval", "opencompass", "colossalai", "slime", "trl", "verl")
-    for number, text in enumerate(re.findall(r"^```python\n(.*?)^```", (DOCS / f"{name}.md").read_text(), re.M | re.S))
+    pytest.param(text, id=f"{page.stem}-{number}")
+    for page in PAGES
+    for number, text in enumerate(re.findall(r"^```python\n(.*?)^```", page.read_text(), re.M | re.S))
 ]
 
 

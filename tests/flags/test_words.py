@@ -6,7 +6,7 @@ from pathlib import Path
 from evaluator import flags
 from evaluator.model import Flag, Mode, Task
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "verdicts.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs/concepts/verdicts.md"
 
 
 def test_the_documentation_has_a_row_for_each_flag() -> None:

@@ -14,7 +14,7 @@ from evaluator.model import JsonValue, Mode, Rollout, Task, Verdict
 from evaluator.sandbox import Sandbox
 from tests.graders.judge_server import JudgeServer, graded, says, spec
 
-DOC = Path(__file__).resolve().parent.parent.parent / "docs" / "judge.md"
+DOC = Path(__file__).resolve().parent.parent.parent / "docs/reference/judge.md"
 
 
 # what a judgement is worth

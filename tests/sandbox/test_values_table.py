@@ -1,4 +1,4 @@
-"""The table of values in docs/sandbox.md: each row holds for examples that a completion returns."""
+"""The table of values in docs/concepts/sandbox.md: each row holds for examples that a completion returns."""
 
 import re
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from evaluator.model import Opaque
 from evaluator.sandbox.guest import encode
 from evaluator.sandbox.host.values import decoded
 
-DOCS = Path(__file__).resolve().parents[2] / "docs" / "sandbox.md"
+DOCS = Path(__file__).resolve().parents[2] / "docs/concepts/sandbox.md"
 CAP = 1 << 19
 SOURCE = """
 import array, collections, contextlib, dataclasses, datetime, enum, fractions, math, types, zoneinfo

@@ -99,7 +99,7 @@ def load_task(
     Args:
         row: An object from JSON, as a dataset has it; a field may be an array or a number of NumPy, as in pandas.
         format: A name that `rollscope formats` lists. None: it is detected.
-        field_map: Our names of fields to the row's, or to paths in it, such as `{"task_id": "uid"}` (docs/formats.md);
+        field_map: Our names of fields to the row's, or to paths in it, such as `{"task_id": "uid"}` (docs/reference/formats.md);
             without `format` it is then read in the native format.
 
     Raises:
@@ -137,9 +137,9 @@ def load_tasks(
 
     `path`: a file, or several: ids are unique in all of them together, and of several a file that can't be read is a
     problem like a row. `format`: a name of `known_formats()`; None to detect it from the first row that one knows.
-    `field_map`: our field names to the file's, or to paths in it (docs/formats.md); without `format` the rows are then
-    read in the native format. `on_problem` is called for each skipped row (not JSON, a wrong field, a repeated task
-    id); None emits `FormatWarning`s. A file without a usable row yields nothing: see `require_rows`. Raises
+    `field_map`: our field names to the file's, or to paths in it (docs/reference/formats.md); without `format` the rows
+    are then read in the native format. `on_problem` is called for each skipped row (not JSON, a wrong field, a repeated
+    task id); None emits `FormatWarning`s. A file without a usable row yields nothing: see `require_rows`. Raises
     `FormatError`, at once or at the first row, for a file that can't be read.
     """
     reading = _Reading(path, Role.TASKS, format, field_map, on_problem or _warn)

@@ -1,4 +1,4 @@
-"""Paths into a row, and the map of a user's field names (`--map ours=theirs,...`): see docs/formats.md."""
+"""Paths into a row, and the map of a user's field names (`--map ours=theirs,...`): see docs/reference/formats.md."""
 
 from __future__ import annotations
 

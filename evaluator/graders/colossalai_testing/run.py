@@ -2,7 +2,7 @@
 
 The program knows only inputs; its results are compared here. It is made from the completion line by line: 34 imports
 that hide missing ones come first, and a program that reads stdin is wrapped in a function, which turns its globals into
-locals. Source: `testing_util.py`, as observed; docs/colossalai.md lists every difference.
+locals. Source: `testing_util.py`, as observed; docs/integrations/colossalai.md lists every difference.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""AgentFly's rewards, contexts and Python environment on Rollscope's sandbox. See docs/agentfly.md."""
+"""AgentFly's rewards, contexts and Python environment on Rollscope's sandbox. See docs/integrations/agentfly.md."""
 
 from evaluator.interop.agentfly.environment import (
     CodeError,

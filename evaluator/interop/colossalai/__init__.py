@@ -2,7 +2,7 @@
 
     from evaluator.interop.colossalai import run_test, reliability_guard
 
-What differs, with and without `strict_compat()`: docs/colossalai.md.
+What differs, with and without `strict_compat()`: docs/integrations/colossalai.md.
 """
 
 from evaluator.graders.colossalai_testing.run import InOutsError

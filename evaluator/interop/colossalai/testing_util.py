@@ -53,7 +53,7 @@ def strict_compat() -> Iterator[None]:
     """A context in which `run_test` and `check_correctness` repeat the original's mistakes, where that is safe.
 
     Holds for the current thread or asyncio task: `with strict_compat(): run_test(...)`. The mistakes are listed in
-    docs/colossalai.md.
+    docs/integrations/colossalai.md.
     """
     token = _strict.set(True)
     try:

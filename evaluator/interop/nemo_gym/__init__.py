@@ -1,4 +1,4 @@
-"""NeMo Gym's resource servers with Rollscope's grading. See docs/nemo-gym.md."""
+"""NeMo Gym's resource servers with Rollscope's grading. See docs/integrations/nemo-gym.md."""
 
 from evaluator.extras import needs
 

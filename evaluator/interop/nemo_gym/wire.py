@@ -3,7 +3,8 @@
 The fields are those of release 0.7.0 (`nemo_gym/base_resources_server.py`, `config_types.py`, and
 `resources_servers/code_gen/app.py`). Requests are read more leniently: unknown fields are kept, and an item of a
 response may be of any kind. `BaseVerifyRequest` and `BaseVerifyResponse` have the form of the page "Building Custom
-Resource Servers", a conversation and metadata of its task, to which rows are converted: docs/nemo-gym-document.md.
+Resource Servers", a conversation and metadata of its task, to which rows are converted:
+docs/integrations/nemo-gym-document.md.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Reads what a run's process answered, and how it ended, into an `Outcome`; several inputs may be sent together.
 
-On real sets 88 % of the completions got all their inputs together, 2 % some (see docs/sandbox.md, "How often").
+On real sets 88 % of the completions got all their inputs together, 2 % some (see docs/concepts/sandbox.md,
+"How often").
 
 A program could hide the work of one input in the time of another, so the answers count only if all of them came within
 one input's limits. In every doubtful case there are no outcomes: the inputs are then run one by one, and that decides.

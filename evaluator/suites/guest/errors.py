@@ -23,7 +23,7 @@ class NotDataError(Exception):
 
 
 class GaveUp(StrEnum):
-    """Why the test must run in the completion's process. See docs/checks.md."""
+    """Why the test must run in the completion's process. See docs/concepts/checks.md."""
 
     PASSES = "the test passes {} to the completion"
     PASSES_MORE = "the test passes more than 64 MiB to the completion at once"

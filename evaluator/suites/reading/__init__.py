@@ -1,6 +1,6 @@
 """Reads a dataset's test code as data: its test cases, their needs, where they can run; or why it can't be graded.
 
-Runs nothing. See docs/checks.md.
+Runs nothing. See docs/concepts/checks.md.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from evaluator.interop.colossalai import run_test, strict_compat
 
 HERE = Path(__file__).parent
 PROBES = {probe["id"]: probe for probe in map(json.loads, (HERE / "golden.jsonl").read_text().splitlines())}
-TABLE = (HERE.parents[2] / "docs" / "colossalai.md").read_text()
+TABLE = (HERE.parents[2] / "docs/integrations/colossalai.md").read_text()
 DIFFERING = {
     cells[0]: cells[1:]
     for cells in (re.findall(r" ([^|]+?) \|", row) for row in re.findall(r"^\| `.*$", TABLE, re.M))
