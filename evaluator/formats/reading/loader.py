@@ -99,8 +99,8 @@ def load_task(
     Args:
         row: An object from JSON, as a dataset has it; a field may be an array or a number of NumPy, as in pandas.
         format: A name that `rollscope formats` lists. None: it is detected.
-        field_map: Our names of fields to the row's, or to paths in it, such as `{"task_id": "uid"}` (docs/reference/formats.md);
-            without `format` it is then read in the native format.
+        field_map: Our names of fields to the row's, or to paths in it, such as `{"task_id": "uid"}`
+            (docs/reference/formats.md); without `format` it is then read in the native format.
 
     Raises:
         FormatError: No known format has these fields, or they are a rollout's. A `ValueError`, as the next one is.
