@@ -65,7 +65,7 @@ class Form(NamedTuple):
             return f"assert {call}" if expected else f"assert not {call}"
         if self.relative:
             within = f"rel_tol={self.relative}, abs_tol={self.absolute}"
-            return f"import math\nassert math.isclose({call}, {expected!r}, {within})"
+            return f"assert math.isclose({call}, {expected!r}, {within})"
         if self.absolute:
             return f"assert abs({call} - {expected!r}) < {self.absolute}"
         return (
@@ -131,7 +131,9 @@ def _form_of(test: ast.expr, call: ast.Call) -> Form | None:
             comparators=[ast.Constant(value=float(most))],
         ):
             return Form(absolute=most) if inner is call else None
-        case ast.Call(func=ast.Attribute(attr="isclose"), args=[inner, _], keywords=given) if inner is call:
+        case ast.Call(
+            func=ast.Attribute(value=ast.Name(id="math"), attr="isclose"), args=[inner, _], keywords=given
+        ) if inner is call:
             values = {each.arg: each.value.value for each in given if isinstance(each.value, ast.Constant)}
             known = {name: float(value) for name, value in values.items() if isinstance(value, int | float)}
             return Form(relative=known.get("rel_tol", 1e-9), absolute=known.get("abs_tol", 0.0))

@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
+from evaluator import grade
 from evaluator.cases import Bench
 from evaluator.commands.strengthening import task_key
-from evaluator.model import Task
+from evaluator.model import Mode, Task
 from evaluator.sandbox import Sandbox
 from evaluator.strengthening.bounds import bounds_in
 from evaluator.strengthening.differences import Request, strengthen
@@ -19,6 +20,7 @@ from evaluator.strengthening.mutants import mutants_of
 from evaluator.strengthening.profile import Profile
 from evaluator.strengthening.report import Program
 from evaluator.strengthening.stdin_layout import layout_of
+from evaluator.strengthening.subjects import subject_of
 from tests.commands.command_line import rollscope, write_rows
 
 REFERENCE = "def f(items):\n    return max(items) if max(items) > 3 else 0\n"
@@ -178,3 +180,23 @@ def test_mutants_are_the_same_for_a_seed_and_are_programs() -> None:
     assert len(set(found)) == len(found) > 8
     for source in found:
         compile(source, "mutant", "exec")
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "assert math.isclose(candidate(4), 2.0, rel_tol=0.001)",
+        "assert abs(candidate(4) - 2.0) < 1e-6",
+        "assert sorted(candidate(4)) == sorted([2.0])",
+        "assert candidate(4) == 2.0",
+    ],
+)
+def test_an_added_assert_has_the_form_of_the_own_ones_and_leaves_them_as_they_are(statement: str) -> None:
+    answer = "[n**0.5]" if "sorted" in statement else "n**0.5"
+    test = f"import math\ndef check(candidate):\n    {statement}\n"
+    task = Task(task_id="t", mode=Mode.ASSERT, entry_point="f", test=test)
+    stronger = subject_of(task).with_cases([((9,), [3.0] if "sorted" in statement else 3.0)])
+    right, wrong = (
+        grade(stronger, f"def f(n):\n    return {code}\n") for code in (answer, answer.replace("n", "4", 1))
+    )
+    assert (right.verdict, right.tests_passed, wrong.verdict) == ("passed", 2, "wrong_answer")
