@@ -26,6 +26,8 @@ _FAILURES: Final = 200
 _NUMBERS: Final = (0, 1, -1, 2, 3, 4, 5, 7, 8, 9, 10, 11, 12, 16, 20, 25, 99, 100, 101)
 _LENGTHS: Final = (64, 101)
 """Of a text that is repeated: far longer than most own ones, and a prime number."""
+_FORMATTED: Final = 12
+"""Of a text, how many variants with other numbers at the same places."""
 _WORDS: Final = re.compile(r"[A-Za-z]+|\d+|\s+|[^A-Za-z\d\s]")
 _LETTERS: Final = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789!?.,-_ #@$%&*+/;:'\""
 
@@ -179,12 +181,14 @@ class Maker:
             "".join(sorted(value)), value.replace(" ", "  "), " ", "a", "A", "1",
             *((value * length)[:length] for length in _LENGTHS),
         ]  # fmt: skip
+        numbers = [str(rng.randint(0, 10 ** min(len(word), 9))) if word.isdigit() else word for word in words]
+        made += ["".join(rng.choice(pair) for pair in zip(words, numbers, strict=True)) for _ in range(_FORMATTED)]
         for word in dict.fromkeys(words):
             others = ["", word * 2, rng.choice(words)]
             if word.isdigit():
                 number = int(word[:18])
-                numbers = (0, number - 1, number + 1, number * 10, number % 10, rng.randint(0, 10 ** len(word[:9])))
-                others += [*map(str, numbers), f"0{word}"]
+                near = (0, number - 1, number + 1, number * 10, number % 10, rng.randint(0, 10 ** len(word[:9])))
+                others += [*map(str, near), f"0{word}"]
             made += [value.replace(word, other, 1) for other in others]
         for text in self._of_type(str)[:20]:
             made += [text, value + text, text + value, value[:at] + text + value[at:]] if len(text) <= _LONGEST else []
