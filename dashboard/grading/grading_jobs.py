@@ -93,7 +93,7 @@ class Progress(NamedTuple):
             return f"{said[0]}, none in the last {_WINDOW_S:.0f} s"
         said.append(f"{self.rate:,.0f} a second" if self.rate >= 3 else f"{self.rate * 60:,.0f} a minute")
         if left is not None:
-            said.append(f"about {_duration(left / (self.average or self.rate))} left")
+            said.append(f"about {_duration(left / min(self.rate, self.average or self.rate))} left")
         return ", ".join(said)
 
 

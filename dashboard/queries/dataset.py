@@ -144,7 +144,7 @@ def _listed(filter_: Filter) -> tuple[str, Params]:
 # --- Suspects -------------------------------------------------------------------------------------
 
 RAN_LEAST = 3
-"""Rollouts that must have run a test case before it counts as one that nobody passes."""
+"""Rollouts that must have run a test case before it counts as one that nobody passes; two, if they agree."""
 NOBODY = "nobody"
 REFERENCE = "reference"
 
@@ -169,7 +169,7 @@ CREATE OR REPLACE TABLE case_list AS
            count(*) FILTER ({RAN}) AS ran
     FROM stored_cases GROUP BY task_id, test_index;
 CREATE OR REPLACE TABLE suspects AS
-    WITH n AS (SELECT task_id, test_index, ran FROM case_list WHERE passed = 0 AND ran >= {RAN_LEAST}),
+    WITH n AS (SELECT task_id, test_index, ran FROM case_list WHERE passed = 0 AND ran >= 2),
          w AS (SELECT task_id, test_index, count(*) AS same
                FROM stored_cases SEMI JOIN n USING (task_id, test_index)
                WHERE verdict = 'wrong_answer' AND actual IS NOT NULL GROUP BY task_id, test_index, hash(actual)),
@@ -180,7 +180,8 @@ CREATE OR REPLACE TABLE suspects AS
                THEN format(', {{:,}} of {{:,}} agree on another answer', same, ran)
                ELSE format(' (0 of {{:,}})', ran) END AS why,
            (CASE WHEN p.task_id IS NULL THEN 2 ELSE 4 END + coalesce(same, 0) / ran)::DOUBLE AS weight
-    FROM n LEFT JOIN a USING (task_id, test_index) LEFT JOIN p ON p.task_id = n.task_id;
+    FROM n LEFT JOIN a USING (task_id, test_index) LEFT JOIN p ON p.task_id = n.task_id
+    WHERE ran >= {RAN_LEAST} OR same = ran;
 """  # noqa: S608
 
 

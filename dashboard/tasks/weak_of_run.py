@@ -30,6 +30,7 @@ _COLUMNS: Final = (
     Column("an input that shows it", "mono"),
 )
 _LONGEST: Final = 160
+_REASONS: Final = 4
 
 
 def show(screen: Screen) -> None:
@@ -70,6 +71,9 @@ def _search(run: OpenRun, add: Callable[[Found], None], stop: threading.Event) -
 def _result(screen: Screen, job: Job[Found]) -> None:
     statuses = Counter(found.report.status for found in job.results)
     facts.line([(status, f"{count:,}") for status, count in statuses.most_common()])
+    reasons = Counter(found.report.reason for found in job.results if found.report.status == "not strengthened")
+    for reason, count in reasons.most_common(_REASONS):
+        facts.note(f"{counted(count, 'task')} not strengthened: {reason[:_LONGEST]}")
     if len(job.results) < job.total:
         facts.note(f"Stopped after {len(job.results):,} of {counted(job.total, 'task')}.")
     weak = sorted((found for found in job.results if is_weak(found.report)), key=_rank, reverse=True)

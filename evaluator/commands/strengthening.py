@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import threading
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -29,6 +30,7 @@ from evaluator.user_files import replacing
 
 _PRINTED: Final = 50
 _WIDEST: Final = 100
+_REASONS: Final = 12
 _MOST_PROGRAMS: Final = 64
 """Different codes per task; of more the first ones are run."""
 
@@ -84,6 +86,10 @@ def strengthen_dataset(
             f"stopped after {counted(len(done), 'task')}: the same command does the others", Exit.STOPPED
         )
     reports = [done[task.task_id].report for task in data.tasks]
+    if reports and all(each.status == "not strengthened" for each in reports):
+        kept_in.unlink()
+        ((reason, count),) = Counter(each.reason for each in reports).most_common(1)
+        raise CommandError(f"none of {counted(len(reports), 'task')} was searched: {count:,} as {reason}")
     with replacing(out) as temporary, temporary.open("w", encoding="utf-8") as file:
         for task in data.tasks:
             file.write(json.dumps(done[task.task_id].row, ensure_ascii=False) + "\n")
@@ -160,10 +166,10 @@ def _print(reports: Sequence[TaskReport], out: Path) -> None:
         print_more(len(shown), _PRINTED)
         print()
     all_ = totals(reports)
-    for status, count in all_["status"].items():
-        reasons = {each.reason for each in reports if each.status == status and each.reason}
-        why = f": {one_line('; '.join(sorted(reasons)), _WIDEST)}" if reasons else ""
-        print(f"{count:,} {status}{why}")
+    said = Counter(": ".join(filter(None, (each.status, each.reason))) for each in reports)
+    for text, count in said.most_common(_REASONS):
+        print(f"{count:,} {one_line(text, _WIDEST)}")
+    print_more(len(said), _REASONS)
     if all_["passing"]:
         by_model = ", ".join(f"{model or 'no model'} {count:,}" for model, count in all_["wrong"].items())
         wrong = sum(all_["wrong"].values())

@@ -53,7 +53,7 @@ _CHOSEN: Final[dict[Per, str]] = {
 }
 _MESSAGES: Final = ("error_message", "unverified_reason", "difference")
 _ADDRESS: Final = re.compile(r"(?<= at )0x[0-9a-fA-F]+")
-_FORMULA_STARTS: Final = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20", "\t", "\r", "\n")
+_FORMULA_STARTS: Final = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20", "\t", "\r")
 _BATCH_ROWS: Final = 1_000
 _RANGE_BYTES: Final = 32 << 20
 """Of rows that are sorted at once. A sort of all rows would hold all of their code."""
@@ -242,7 +242,7 @@ def _cell(value: Any) -> Any:
         value = ("\n" if any(";" in item for item in items) else ";").join(items)
     if isinstance(value, str):
         value = value.replace("\0", "\\x00")
-        return "'" + value if value.startswith(_FORMULA_STARTS) else value
+        return "'" + value if value.lstrip("\n").startswith(_FORMULA_STARTS) else value
     if isinstance(value, bool):
         return "true" if value else "false"
     return value

@@ -16,6 +16,13 @@ _RANGE: Final = re.compile(
 )
 _IS: Final = r"\b([A-Za-z_]\w*)(?: numbers?| values?)? (?:is|are|will be) (?:always )?"
 _LESS: Final = re.compile(rf"{_IS}(?:less|smaller) than {_NUMBER}")
+_LOW: Final = re.compile(
+    rf"\b([A-Za-z_]\w*)\s*(>=|>|≥)\s*{_NUMBER}(?![\w.])|(?<![\w.]){_NUMBER}\s*(<=|<|≤)\s*([A-Za-z_]\w*)\b"
+)
+"""`n >= 1`, or the beginning of `0 <= x < k`."""
+_CONDITION: Final = re.compile(r"\b(?:if|when|whether|unless|where|while|such that|return)\b", re.IGNORECASE)
+"""In a line that may compare without saying what inputs are like."""
+_EACH: Final = re.compile(r"\bfor ([A-Za-z_]\w*) in ([A-Za-z_]\w*)\b")
 _BETWEEN: Final = re.compile(rf"{_IS}(?:between|from) {_NUMBER} (?:and|to) {_NUMBER}")
 _WORDS: Final[dict[str, tuple[str, ...]]] = {
     r"non-?\s?negative|\bnatural numbers?\b": ("negative item",),
@@ -61,6 +68,12 @@ def bounds_in(prompt: str) -> Bounds:
     ]
     ranges += [(name, _value(*given[:2]), _value(*given[2:])) for name, *given in _BETWEEN.findall(text)]
     ranges += [(name, -math.inf, _value(*given) - 1) for name, *given in _LESS.findall(text)]
+    stated = "\n".join(line for line in text.split("\n") if not _CONDITION.search(line))
+    for after, sign, one, power, other, more, mark, before in _LOW.findall(stated):
+        least = _value(one or other, power or more) + ((sign or mark) in "<>")
+        ranges.append((after or before, least, math.inf))
+    lists = dict(_EACH.findall(text))
+    ranges += [(f"{lists[name]}[i]", low, high) for name, low, high in ranges if name in lists]
     return Bounds(frozenset(refused), tuple(ranges))
 
 

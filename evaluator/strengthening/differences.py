@@ -149,6 +149,8 @@ class _Work:
             if answer.how in (How.LIMIT, How.NOT_RUN):
                 return "takes too long for the budget"
             expected = subject.expected[place : place + 1]
+            if answer.how is How.ERROR and "not data" in str(answer):
+                return f"answers with {answer}"
             if answer.how is How.ERROR or not all(subject.equal(each, answer.value) for each in expected):
                 return f"does not pass: {subject.shown(given)[:_SHOWN]}"
         slowest = self._slowest = max(self._slowest, *(answer.seconds for answer in answers))
@@ -158,7 +160,7 @@ class _Work:
     def _majority(self, passing: Sequence[Program]) -> str:
         """One of the programs that most samples agree with on new inputs of the first one."""
         if sum(len(program.samples) for program in passing) < _LEAST_VOTES:
-            raise UngradableError("it has no reference, and fewer than two rollouts pass its tests")
+            raise UngradableError("it has no `reference`, and fewer than two rollouts (--rollouts) pass its tests")
         probe = Validity(self._subject, self._runs, passing[0].code, self._wall_s)
         inputs = probe.new_inputs([], self._runs.left_s * _PROBED, self._rng)
         votes: Counter[str] = Counter()

@@ -29,6 +29,7 @@ _LENGTHS: Final = (64, 101)
 _FORMATTED: Final = 12
 """Of a text, how many variants with other numbers at the same places."""
 _WORDS: Final = re.compile(r"[A-Za-z]+|\d+|\s+|[^A-Za-z\d\s]")
+_NUMBER: Final = re.compile(r"\d+")
 _LETTERS: Final = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789!?.,-_ #@$%&*+/;:'\""
 
 
@@ -95,8 +96,11 @@ class Maker:
     # ---- edits
 
     def _edit(self, own: Arguments) -> Arguments:
-        if len(own) > 1 and self._rng.random() < 0.1:
+        chance = self._rng.random()
+        if len(own) > 1 and chance < 0.1:
             return self._related(own, *self._rng.sample(range(len(own)), 2))
+        if chance < 0.25:
+            return self._renamed(own)
         place = self._rng.randrange(len(own))
         return (*own[:place], self._edited(own[place], (place,)), *own[place + 1 :])
 
@@ -109,6 +113,14 @@ class Maker:
             item = self._rng.choice(source)
             made = item if type(item) is type(made) else len(source) if type(made) is int else made
         return (*own[:other], made, *own[other + 1 :])
+
+    def _renamed(self, own: Arguments) -> Arguments:
+        """With one number, also one in a text, replaced by another one wherever it stands: equal ones stay equal."""
+        numbers = [number for _, each in walk(own) if type(each) in (int, str) for number in _NUMBER.findall(str(each))]
+        if not numbers:
+            return own
+        old = self._rng.choice(numbers)
+        return _with_number(own, old, str(self._rng.randint(0, 10 ** min(len(old) + 1, 9))))
 
     def _edited(self, value: Any, path: Path) -> Any:
         """A variant of the value, or the value with an edited item."""
@@ -266,6 +278,17 @@ def size_of(value: Any) -> int:
         case list() | tuple() | set() | frozenset():
             return 1 + sum(map(size_of, value))
     return 1
+
+
+def _with_number(value: Any, old: str, new: str) -> Any:
+    match value:
+        case str():
+            return re.sub(rf"(?<!\d){old}(?!\d)", new, value)
+        case int() if type(value) is int and str(value) == old:
+            return int(new)
+        case list() | tuple():
+            return type(value)(_with_number(item, old, new) for item in value)
+    return value
 
 
 def _items(value: Any, path: Path) -> Iterator[tuple[Path, Any, Callable[[Any], Any]]]:

@@ -171,6 +171,8 @@ def test_the_prompt_says_what_is_allowed() -> None:
     assert found.hold((5, 9), ("n", "base"))
     assert not found.hold((5, 10), ("n", "base"))
     assert "zero" in found.refused
+    found = bounds_in("Precondition: n >= 1 and all(0 <= x < k for x in items)\nReturns 0 if n > 5.")
+    assert [found.hold(given, ("n", "items")) for given in ((1, [0]), (0, [0]), (1, [0, -1]))] == [True, False, False]
     assert "unsorted" in bounds_in("").refused - found.refused
 
 
