@@ -56,7 +56,8 @@ def check(
     else:
         if found:
             print_table(("line", "task", "finding"), [(str(each.line), each.task_id, each.what) for each in found])
-        print(f"{counted(len(tasks), 'task')}, {references:,} with a reference, {counted(len(found), 'finding')}")
+        ran = "" if references else ": no test was run"
+        print(f"{counted(len(tasks), 'task')}, {references:,} with a reference, {counted(len(found), 'finding')}{ran}")
     return Exit.FINDING if found else Exit.DONE
 
 

@@ -126,6 +126,8 @@ def _print(
     ]  # fmt: skip
     figures = ("mean pass rate", "not graded")
     print_table(("", "run", "model", "step", *figures), rows, numbers=figures)
+    if found.counts[Change.OTHER_TESTS] and found.difference.n:
+        print(f"mean pass rate: over the {counted(found.difference.n, 'task')} with the same tests on both sides")
     print()
     counts = [
         (change.words, f"{count:,}")

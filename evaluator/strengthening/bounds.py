@@ -17,7 +17,7 @@ _RANGE: Final = re.compile(
 _IS: Final = r"\b([A-Za-z_]\w*)(?: numbers?| values?)? (?:is|are|will be) (?:always )?"
 _LESS: Final = re.compile(rf"{_IS}(?:less|smaller) than {_NUMBER}")
 _LOW: Final = re.compile(
-    rf"\b([A-Za-z_]\w*)\s*(>=|>|≥)\s*{_NUMBER}(?![\w.])|(?<![\w.]){_NUMBER}\s*(<=|<|≤)\s*([A-Za-z_]\w*)\b"
+    rf"\b([A-Za-z_]\w*)\s*(>=|>|≥)\s*{_NUMBER}(?![\w.])|(?<![\w.]){_NUMBER}\s*(<=|<|≤)\s*([A-Za-z_]\w*)\b(?!\s*(?:<=|<|≤)\s*-?\d)"
 )
 """`n >= 1`, or the beginning of `0 <= x < k`."""
 _CONDITION: Final = re.compile(r"\b(?:if|when|whether|unless|where|while|such that|return)\b", re.IGNORECASE)

@@ -120,7 +120,8 @@ class Maker:
         if not numbers:
             return own
         old = self._rng.choice(numbers)
-        return _with_number(own, old, str(self._rng.randint(0, 10 ** min(len(old) + 1, 9))))
+        new = str(self._rng.randint(0, 10 ** min(len(old) + 1, 9)))
+        return tuple(_with_number(value, old, new) for value in own)
 
     def _edited(self, value: Any, path: Path) -> Any:
         """A variant of the value, or the value with an edited item."""

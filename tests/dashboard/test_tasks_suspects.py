@@ -177,3 +177,11 @@ def test_the_tables_are_made_once_for_a_run_and_again_when_it_has_grown(run: Ope
     dataset.prepare(run)
     assert [each.why for each in dataset.suspects_of(run, "t/11")] == ["kept"]
     dataset.note_reference(run, "t/11", None)
+
+
+def test_two_samples_that_agree_on_another_answer_than_the_expected_one_are_enough(written: Written) -> None:
+    task = call("t", ("1", "2"), ("2", "5"))
+    wrong = CaseResult(index=1, verdict=Verdict.WRONG_ANSWER, expected="5", actual="4")
+    run = written([row("t", sample, reward=0.0, code=DOUBLE, cases=(wrong,)) for sample in "ab"], task)
+    [line] = dataset.task_lines(run, Filter(), "", 1)
+    assert [reason.why for reason in line.reasons] == ["nobody passes, 2 of 2 agree on another answer"]

@@ -95,9 +95,9 @@ def passed(index: int, text: str) -> CaseResult:
     return CaseResult(index=index, verdict=Verdict.PASSED, expected=text, actual=text)
 
 
-CODE = 'def f(x):\n\tif x < 1: return "a,\'b\'"\r\n    return "\0\u2028é"'
+CODE = '\ndef f(x):\n\tif x < 1: return "a,\'b\'"\r\n    return "\0\u2028é"'
 FLAGS = (Flag("early_exit", "line 1: import os; os._exit(0)"), Flag("gc_walking", "line 2"))
-STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
+STARTS = ("=", "+", "-", "@", "\t", "\r", "\n=")
 
 
 @pytest.fixture(scope="module")
