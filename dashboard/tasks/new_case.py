@@ -144,6 +144,7 @@ def _form(task: Task, like: TestCase | None) -> tuple[TestCase | None, str]:
 def _changes(screen: Screen, task: Task, like: TestCase | None, case: TestCase) -> None:
     """Buttons that put this test case into the task, and the dataset with all changes of this visit as a download."""
     edited = corrected.changes(screen.run)
+    name = Path(screen.run.manifest.dataset).name.partition(".")[0] or "tasks"
     now = edited.get(task.task_id, task)
     old = like and TestCase(0, like.input.strip("\n"), like.expected if task.mode is not Mode.ASSERT else "")
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
@@ -156,12 +157,14 @@ def _changes(screen: Screen, task: Task, like: TestCase | None, case: TestCase) 
             label = "Add as a new test" if add or like is None else f"Change test {like.index}"
             widgets.button(label, f"change_{add}", edited.__setitem__, task.task_id, changed, disabled=changed == now)
         if edited:
-            name = Path(screen.run.manifest.dataset).name.partition(".")[0] or "tasks"
             label = f"Download the dataset with {counted(len(edited), 'changed task')}"
             st.download_button(label, partial(corrected.dataset, screen.run, edited), on_click="ignore",
                                file_name=escape.file_name(f"{name}.corrected.jsonl"), key="corrected",
                                mime="application/jsonl", help="All tasks of the run, to grade with.")  # fmt: skip
             widgets.button("Undo all changes", "undo_changes", edited.clear)
+    if edited:
+        rollouts = Path(screen.run.manifest.rollouts).name or "ROLLOUTS"
+        facts.note(f"Then: rollscope grade {rollouts} --dataset {name}.corrected.jsonl. Only what changed runs again.")
 
 
 def _require_json(text: str, name: str) -> None:
