@@ -248,6 +248,8 @@ def head(screen: Screen) -> None:
         _counts(screen)
     with right, st.container(horizontal=True, horizontal_alignment="right"):
         widgets.choice("Figures", _VIEWS, screen.view, key="w_figures", default="rewards")
+    if screen.view.filter.by_outcome:
+        facts.banner("The filter selects rollouts by outcome: all figures here are of these alone.", warn=True)
 
 
 def _counts(screen: Screen) -> None:
