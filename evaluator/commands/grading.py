@@ -25,6 +25,7 @@ from evaluator.formats.reading.sources import resolve
 from evaluator.model import NO_REASON, Verdict
 from evaluator.options import Options, Settings, limits_of
 from evaluator.runs.expressions import GRADED, MODEL, pass_at_1
+from evaluator.runs.files import read_manifest
 from evaluator.runs.reading import Run, RunError, is_run
 from evaluator.runs.resuming import resume_command
 
@@ -73,6 +74,7 @@ def grade(
     """
     if (resume or only) and out is None:
         raise CommandError("--resume and --only need an existing run: name it with --output RUN")
+    require_no_run(rollouts)
     files = resolve(rollouts, remote=True)
     how = Options(
         limits=limits_of(timeout, memory), grader=grader_text(grader), preamble=preamble_text(preamble),
@@ -92,10 +94,34 @@ def grade(
     if done.stopped:
         print(f"stopped; resume with: {resume_command(done.run, Run.open(done.run).manifest)}", file=sys.stderr)
         return Exit.STOPPED
-    passed = summary.pass_at_1.value
-    if fail_under is not None and not passed >= fail_under:  # NaN where nothing could be graded
-        found = "nothing could be graded" if math.isnan(passed) else f"pass@1 is {passed:.1%}"
-        return fail(f"{found}: --fail-under is {fail_under:.1%}", Exit.FINDING)
+    return Exit.DONE if fail_under is None else _gate(summary, fail_under)
+
+
+def require_no_run(rollouts: list[str]) -> None:
+    """Raises `CommandError` with the command that grades the rest of a run, where one is named as rollouts."""
+    for word in rollouts:
+        if is_run(word):
+            command = resume_command(Path(word), read_manifest(Path(word)))
+            raise CommandError(f"{word}: is a run: this grades what it lacks, also with --fail-under: {command}")
+
+
+def _gate(summary: Summary, fail_under: float) -> int:
+    """The status, and a line on stderr. A gate that left out what could not be graded would open when grading fails."""
+    ungraded = summary.unknown + summary.sandbox_error
+    how_many = f"({summary.unknown:,} unknown, {summary.sandbox_error:,} sandbox_error)"
+    with Run.open(Path(summary.run)).connect() as connection:
+        passed = pass_at_1(connection, "rollouts", counted="true").value
+    found = f"pass@1 is {passed:.1%}"
+    if math.isnan(summary.pass_at_1.value):
+        found = f"nothing could be graded {how_many}"
+    elif ungraded:
+        share = f"{ungraded:,} of {counted(summary.rollouts, 'rollout')} not graded {how_many}"
+        found += f" with {share}, which count as not passed"
+    told = f"{found}: --fail-under is {fail_under:.1%}"
+    if math.isnan(summary.pass_at_1.value) or passed < fail_under:
+        return fail(told, Exit.FINDING)
+    if ungraded:
+        print(f"note: {told}", file=sys.stderr)
     return Exit.DONE
 
 

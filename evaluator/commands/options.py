@@ -6,6 +6,7 @@ An option means the same in every command, and has the same short form (`_SHORT`
 from __future__ import annotations
 
 import argparse
+import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -77,7 +78,13 @@ def _seconds(text: str) -> float:
 
 def _rate(text: str) -> float:
     """A share, such as `0.8` or `80%`."""
-    return _from(0, float, 1)(str(float(text[:-1]) / 100) if text.endswith("%") else text)
+    try:
+        share = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    except ValueError:
+        share = math.nan
+    if not 0 <= share <= 1:
+        raise argparse.ArgumentTypeError(f"{text} is out of range: give a number from 0 to 1, or a percentage, 50%")
+    return share
 
 
 def _path(text: str) -> Path:

@@ -24,14 +24,16 @@ GROUP: Final = 'hash(task_id, model, step, "group")'
 """A rollout's group: the rollouts of one prompt by one model at one step, of which the file may name several."""
 
 
-def pass_at_1(connection: duckdb.DuckDBPyConnection, rollouts: str, model: str | None = None) -> Interval:
-    """pass@1 over a view of rollouts: of one model, or of all."""
-    counted = connection.execute(
+def pass_at_1(
+    connection: duckdb.DuckDBPyConnection, rollouts: str, model: str | None = None, *, counted: str = GRADED
+) -> Interval:
+    """pass@1 over a view of rollouts: of one model, or of all; and of these, those that `counted` is true of."""
+    of_tasks = connection.execute(
         f"""SELECT count(*) AS n, count(*) FILTER (verdict = 'passed') AS c FROM {rollouts}
-            WHERE {GRADED} AND ($model IS NULL OR {MODEL} = $model) GROUP BY task_id ORDER BY task_id""",  # noqa: S608
+            WHERE {counted} AND ($model IS NULL OR {MODEL} = $model) GROUP BY task_id ORDER BY task_id""",  # noqa: S608
         {"model": model},
     ).fetchnumpy()
-    return pass_at_k_over_tasks(np.asarray(counted["n"]), np.asarray(counted["c"]))
+    return pass_at_k_over_tasks(np.asarray(of_tasks["n"]), np.asarray(of_tasks["c"]))
 
 
 # Digits, quoted text and addresses differ between similar failures, so a cluster's name leaves them out. An apostrophe

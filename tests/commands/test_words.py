@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -53,11 +54,44 @@ def test_a_file_is_opened(ask: Ask) -> None:
     assert one_line(ask.err) == "rollscope: none: no such file: give --dataset one file of tasks"
 
 
-@pytest.mark.parametrize(("rate", "status"), [("0.5", 0), ("50%", 0), ("51%", 1), ("101%", 2)])
-def test_a_run_below_the_rate_is_a_finding(rate: str, status: int, ask: Ask) -> None:
+@pytest.mark.parametrize(
+    ("rate", "status", "told"),
+    [
+        ("0.5", 0, ""),
+        ("50%", 0, ""),
+        ("51%", 1, "rollscope: pass@1 is 50.0%: --fail-under is 51.0%\n"),
+        ("50", 2, "50 is out of range: give a number from 0 to 1, or a percentage, 50%"),
+        ("101%", 2, "101% is out of range"),
+        ("half", 2, "half is out of range"),
+    ],
+)
+def test_a_run_below_the_rate_is_a_finding(rate: str, status: int, told: str, ask: Ask) -> None:
     assert ask("grade", "r.jsonl", "-d", "d.jsonl", "-q", "--fail-under", rate) == status
-    told = {0: "", 1: "rollscope: pass@1 is 50.0%: --fail-under is 51.0%\n"}
-    assert ask.err == told.get(status, ask.err)
+    assert told in ask.err if told else not ask.err
+
+
+def test_what_can_not_be_graded_has_not_passed_at_the_gate(ask: Ask) -> None:
+    write_rows(ask.folder / "r.jsonl", sample("a", "42", "answer"), sample("b", "42", "gone"))
+    told = (
+        "pass@1 is 50.0% with 1 of 2 rollouts not graded (1 unknown, 0 sandbox_error), which count as not passed: "
+        "--fail-under is "
+    )
+    assert ask("grade", "r.jsonl", "-d", "d.jsonl", "-q", "--fail-under", "51%") == 1
+    assert ask.err == f"rollscope: {told}51.0%\n"
+    assert ask("grade", "r.jsonl", "-d", "d.jsonl", "--fail-under", "50%") == 0
+    assert ask.err == f"note: {told}50.0%\n"
+    write_rows(ask.folder / "r.jsonl", sample("b", "42", "gone"))
+    assert ask("grade", "r.jsonl", "-d", "d.jsonl", "-q", "--fail-under", "0") == 1
+    assert ask.err == "rollscope: nothing could be graded (1 unknown, 0 sandbox_error): --fail-under is 0.0%\n"
+
+
+def test_a_run_in_place_of_rollouts_is_told_with_the_command_that_gates_it(ask: Ask) -> None:
+    assert ask("grade", "r.jsonl", "-d", "d.jsonl", "-o", "run", "-q") == 0
+    assert ask("grade", "run", "--fail-under", "51%") == 2
+    command = one_line(ask.err).partition(
+        "rollscope: run: is a run: this grades what it lacks, also with --fail-under: "
+    )[2]
+    assert ask(*shlex.split(command)[1:], "--fail-under", "51%") == 1
 
 
 def test_stderr_may_hold_errors_alone_or_json(ask: Ask) -> None:

@@ -108,6 +108,12 @@ def test_several_servers_share_the_work_and_do_that_of_a_lost_one(
     assert workers() == []
 
 
+def test_one_of_several_that_is_left_out_is_named_once(caplog: pytest.LogCaptureFixture) -> None:
+    servers = [client.Server("http://a"), client.Server("http://b")]
+    lost = client.Servers(servers, "fix", 0.0).lost(servers[0], EngineError("http://a: no token"))
+    assert (str(lost), caplog.messages) == ("http://a: no token", ["http://a is left out: no token"])
+
+
 def test_without_an_answer_there_is_one_line_and_no_grade(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(client, "_PATIENCE_S", 0.0)
     monkeypatch.setenv(SERVER, "http://127.0.0.1:9")
@@ -131,7 +137,10 @@ def test_a_server_of_another_version_is_named(server: Served, monkeypatch: pytes
 
 
 def test_a_token_is_needed_beyond_this_machine(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     assert "give --token-file FILE" in refused(capsys, "grades", "--host", "0.0.0.0")
     secret = tmp_path / "token"
@@ -140,6 +149,7 @@ def test_a_token_is_needed_beyond_this_machine(
     monkeypatch.setenv(SERVER, guarded.url)
     with pytest.raises(EngineError, match="the token is missing or wrong"):
         graded()
+    assert not caplog.messages, "one line says it: no other server is there that it could be left out of"
     monkeypatch.setenv(TOKEN, "sesame")
     assert graded().verdict is Verdict.PASSED
     guarded.end()

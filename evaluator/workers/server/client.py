@@ -196,6 +196,7 @@ class Servers:
         self._untried = list(servers[::-1])
         self._left = len(servers)
         """How many may have grades yet."""
+        self._several = len(servers) > 1
         self.fix = fix
         self.patience_s = patience_s
         self.ours = ours
@@ -210,9 +211,11 @@ class Servers:
 
     def lost(self, server: Server, error: Exception) -> Exception:
         """Leaves a server out. What its client raises: the end of all if there is no other one."""
-        _log.warning("%s is left out: %s", server.name, error)
+        why = str(error).removeprefix(server.name).lstrip(": ")
+        if self._several:
+            _log.warning("%s is left out: %s", server.name, why)
         self._left -= 1
-        return WorkerLostError(f"{server.name}: {error}", suspicious=False) if self._left else error
+        return WorkerLostError(f"{server.name}: {why}", suspicious=False) if self._left else error
 
 
 class _Task(NamedTuple):
