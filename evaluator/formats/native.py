@@ -26,7 +26,7 @@ _TAKEN = {name: ROLLOUT_FIELDS | {METADATA_JSON, name} for name in ("completion"
 _REWARDS = ("given_reward", "recorded_reward", "reward")
 _SAMPLE_LISTS = ("completions", "samples", "generations", "responses", "predictions")
 """Fields that may hold all samples of a row's task."""
-_BESIDE_NO_TASK = {"response", "output", "results"}
+_BESIDE_NO_TASK = {"response", "llm_response", "output", "results"}
 """Fields of rollouts that may have their task's tests too."""
 _MODES = [mode.value for mode in Mode]
 _Word = TypeVar("_Word", bound=StrEnum)

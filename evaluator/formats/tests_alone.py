@@ -26,7 +26,7 @@ SHAPES: Final = (
     'give {"inputs": [...], "outputs": [...], "fn_name": ...}, {"assert_case": [...]}, asserts (a list, or one text), '
     'a list of {"input", "output"}, or a task of the native format'
 )
-_ASSERT = re.compile(r"^\s*(?:assert\b|self\.assert)", re.MULTILINE)
+_ASSERT = re.compile(r"^[ \t]*(?:assert\b|self\.assert)", re.MULTILINE)
 
 _NATIVE = {"task_id", "mode", "test", "answer"}
 """Any of these fields marks a row of the native format."""

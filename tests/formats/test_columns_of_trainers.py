@@ -33,6 +33,11 @@ def test_the_tests_are_in_any_column_that_a_reward_reads(
     assert (task.limits, task.answer, task.metadata) == ({"wall_s": 1}, "5", {"level": 2})
 
 
+def test_rows_of_rollouts_have_asserts_as_text_too() -> None:
+    task = load_task({"input": "Write add.", "output": "...", "gts": ASSERTS, "score": 1.0})
+    assert (task.mode, task.entry_point) == (Mode.ASSERT, "add")
+
+
 def test_what_is_no_tests_is_told_or_is_an_answer() -> None:
     with pytest.raises(RecordError, match=r"tests: the tests are text without an assert: give .*or one text"):
         load_task({"task_id": "t", "prompt": "p", "tests": "see above"})
