@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from dashboard.queries.query import cached
 from dashboard.workspace import OpenRun
-from evaluator.formats.reading.fields import MADE_ID
+from evaluator.tasks.parts import MADE_ID
 
 _SEEN = 200
 """Tasks whose prompts are looked at for what all prompts begin with."""

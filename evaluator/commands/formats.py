@@ -29,6 +29,7 @@ from evaluator.formats.reading.loader import sniff_each
 from evaluator.formats.reading.problems import one_line, snippet_of
 from evaluator.formats.reading.sources import resolve
 from evaluator.model import Rollout, Task
+from evaluator.tasks.given_tests import unread_tests
 
 _SHOWN: Final = 20
 _FILES_SHOWN: Final = 3
@@ -116,6 +117,8 @@ class _Seen:
         self.rows = self.rewards = self.tests = 0
         self.completion = ""
         """A field of tasks that looks like one."""
+        self.unread = ""
+        """A field of tasks without tests that looks like tests."""
         self.grades: dict[str, Counter[str]] = {}
         """By who gave them, "" where nobody is named."""
         self.reasons: Counter[str] = Counter()
@@ -142,7 +145,10 @@ class _Seen:
         self.rows += 1
         if not isinstance(record, Rollout):
             decided = (record.test, record.cases, record.grader, record.answer)
-            self.tests += any(value not in (None, "", ()) for value in decided)
+            has_tests = any(value not in (None, "", ()) for value in decided)
+            self.tests += has_tests
+            if not has_tests:
+                self.unread = self.unread or unread_tests(record.metadata) or ""
             texts = (name for name in _COMPLETIONS if isinstance(record.metadata.get(name), str))
             self.completion = self.completion or next(texts, "")
             return
@@ -207,16 +213,22 @@ def _print(seen: _Seen, *, check: bool) -> None:
     print(f"  {counted(seen.rows, 'usable row')}, {counted(seen.bad, 'bad line')}{_by_count(seen.reasons, ': ')}")
     if seen.found and seen.role is Role.ROLLOUTS:
         _print_grades(seen)
-    elif seen.rows and not seen.tests:
-        print(f"  no row has tests{_about_completion(seen.completion)}")
+    elif seen.rows > seen.tests:
+        _print_without_tests(seen)
     for problem in seen.problems:
         print(_line(problem) if check else problem)
     if seen.bad > len(seen.problems):
         print(f"... and {seen.bad - len(seen.problems):,} more (--check prints all)")
 
 
-def _about_completion(name: str) -> str:
-    return f"; if {name} is the completion, these are rollouts: --map completion={name}" if name else ""
+def _print_without_tests(seen: _Seen) -> None:
+    without = seen.rows - seen.tests
+    fix = ""
+    if seen.unread:
+        fix = f"; if {seen.unread} has them: --map tests={seen.unread} (--dataset-map beside rollouts)"
+    elif seen.completion and not seen.tests:
+        fix = f"; if {seen.completion} is the completion, these are rollouts: --map completion={seen.completion}"
+    print(f"  {counted(without, 'row')} without tests{fix}" if seen.tests else f"  no row has tests{fix}")
 
 
 def _print_grades(seen: _Seen) -> None:

@@ -55,6 +55,7 @@ from evaluator.model import Kind, Mode, Task
 from evaluator.syntax import MAX_PARSED
 
 WHOLE = "the whole completion"
+_TEXT_ALONE = "no code: no statement that defines, reads or prints"
 _RETURN = re.compile(r"^return\b", re.MULTILINE)
 _LONG_STRINGS = ("'''", '"""', "\\\n", "{")
 """Without any of these, a string ends on its line: no quotes of three, continued line, or field of an f-string."""
@@ -120,7 +121,7 @@ def _fits_and_parses_with_fences(text: str) -> bool:
 
 def _text_alone(text: str, task: Task) -> Extraction:
     """A text in which no line is code: of a task that asks for an answer, that answer."""
-    return _whole(text) if task.mode is Mode.ANSWER else Extraction(None, Kind.FULL, 0, "no code, only text")
+    return _whole(text) if task.mode is Mode.ANSWER else Extraction(None, Kind.FULL, 0, _TEXT_ALONE)
 
 
 def _whole(text: str) -> Extraction:

@@ -51,7 +51,7 @@ def objects(value: JsonValue, name: str) -> Iterator[Fields]:
 def tests_in(*places: JsonValue) -> JsonValue:
     """The first tests in these objects, by the names that datasets give them; None if there are none.
 
-    A place may be JSON text.
+    A place may be JSON text, or test code.
     """
     return next(filter(_is_tests, _tests(places)), None)
 
@@ -68,7 +68,8 @@ def _tests(places: tuple[JsonValue, ...]) -> Iterator[JsonValue]:
     for place in places:
         try:
             value = field.unpacked({"tests": place}, "tests")
-        except RecordError:
+        except RecordError:  # no JSON: test code, or no tests
+            yield place
             continue
         if isinstance(value, Mapping):
             yield from (value[name] for name in COLUMNS if value.get(name))

@@ -58,6 +58,7 @@ FORMAT = Format(
         prompt=_PROMPTS,
         in_outs=lambda fields: taken(fields, _TESTS) or {},
         preamble=CONTEST,
+        same="limits",
         source="ColossalAI",
         left_out=(
             "in_outs, test_cases, prediction, parsed, test_results, test_metadata, format_valid, ans_valid, "

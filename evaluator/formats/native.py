@@ -17,7 +17,7 @@ from evaluator.formats.reading.fields import METADATA_JSON, ROLLOUT_FIELDS, Fiel
 from evaluator.formats.reading.problems import read_each
 from evaluator.formats.reading.registry import Format
 from evaluator.formats.reading.spec import Claim, Rollouts, Tasks, claims
-from evaluator.formats.tests_alone import in_outs_from
+from evaluator.formats.tests_alone import MAY_BE_ANSWER, column_with_tests, in_outs_from, task_from
 from evaluator.model import JsonValue, Kind, Mode, RecordError, Rollout, Task, Verdict, brief
 from evaluator.tasks.rows import TASK_FIELDS, task_fields
 
@@ -26,6 +26,8 @@ _TAKEN = {name: ROLLOUT_FIELDS | {METADATA_JSON, name} for name in ("completion"
 _REWARDS = ("given_reward", "recorded_reward", "reward")
 _SAMPLE_LISTS = ("completions", "samples", "generations", "responses", "predictions")
 """Fields that may hold all samples of a row's task."""
+_BESIDE_NO_TASK = {"response", "llm_response", "output", "results"}
+"""Fields of rollouts that may have their task's tests too."""
 _MODES = [mode.value for mode in Mode]
 _Word = TypeVar("_Word", bound=StrEnum)
 
@@ -40,6 +42,8 @@ def _claim_task(fields: Fields) -> Claim | None:
     if fields.keys() & {"completion", "generation", *_SAMPLE_LISTS}:
         return _claim_task_of_samples(fields)
     claim = _claim_task_alone(fields)
+    if (column := _trainers_column(fields)) and fields.get("prompt") and not fields.keys() & _BESIDE_NO_TASK:
+        claim = claim if claim and claim.strength > 1 else Claim(1, f"prompt, {column}")
     return claim._replace(strength=4) if claim and fields.get("mode") in _MODES else claim
 
 
@@ -73,13 +77,44 @@ def read_task(fields: Fields) -> Task:
     """One task from a native row, or from a row of a table."""
     others = _others(fields)
     if others is None:
-        return Task(**task_fields(fields))
+        return _task(fields)
     empty = {name for name, value in fields.items() if value is None and name in TASK_FIELDS}
     row = field.without(fields, empty | {METADATA_JSON})
     if isinstance(fields[METADATA_JSON], str):
         row |= {name: field.unpacked(row, name) for name in ("answer", "limits") if name in row}
-    task = Task(**task_fields(row))
+    task = _task(row)
     task.metadata |= others
+    return task
+
+
+def _trainers_column(fields: Fields) -> str | None:
+    """The column of tests that a trainer's reward function reads, of a row without tests of our own kind."""
+    if fields.get("test") or fields.get("mode") == Mode.ANSWER.value:
+        return None
+    name = column_with_tests(fields)
+    return None if name == "in_outs" and isinstance(fields[name], str | dict) else name
+
+
+def _task(fields: Fields) -> Task:
+    """The task of a row, as a trainer may have it: with a prompt of messages, without an id, its tests in the column
+    that its reward function reads."""
+    row = _with_task_id(fields)
+    if isinstance(row.get("prompt"), list | dict):
+        row["prompt"] = chat.text_of(row["prompt"], "prompt")
+    name = _trainers_column(row)
+    if name is None:
+        return Task(**task_fields(row))
+    about = Task(**task_fields(field.without(row, {name, "in_outs", "mode"})))
+    try:
+        task = task_from(row[name], about.task_id)
+    except RecordError as error:
+        if name == MAY_BE_ANSWER or row.keys() & {"answer", "grader"}:
+            return Task(**task_fields(row))
+        raise RecordError(f"{name}: {error}") from None
+    for given in TASK_FIELDS - {"mode", "entry_point", "in_outs", "test"}:
+        if row.get(given) is not None:
+            setattr(task, given, getattr(about, given))
+    task.source, task.metadata = about.source, about.metadata
     return task
 
 
@@ -126,16 +161,14 @@ def _with_task_id(fields: Fields) -> dict[str, JsonValue]:
 
 
 def _read_mapped_task(fields: Fields) -> Task:
-    row = _with_task_id(fields)
-    if isinstance(row.get("prompt"), list | dict):
-        row["prompt"] = chat.text_of(row["prompt"], "prompt")
+    row = dict(fields)
     if isinstance(in_outs := field.unpacked(row, "in_outs"), list):
         row["in_outs"] = in_outs_from(in_outs)
     if isinstance(row.get("test"), list):
         row["test"] = "\n".join(field.strings(row, "test"))
     if row.get("mode") is None and isinstance(row.get("test"), str) and mode_of_test(row["test"]) is Mode.UNITTEST:
         row["mode"] = Mode.UNITTEST.value
-    return Task(**task_fields(row))
+    return _task(row)
 
 
 MAPPED = Format(

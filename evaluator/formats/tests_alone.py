@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from evaluator import syntax
@@ -13,22 +15,25 @@ from evaluator.formats.reading.code import mode_of_test, syntax_error
 from evaluator.formats.reading.json_text import JsonError, decode_json
 from evaluator.model import JsonValue, Mode, RecordError, Task
 from evaluator.tasks.import_headers import CONTEST
-from evaluator.tasks.rows import task_fields
+from evaluator.tasks.rows import own_limits, task_fields
 
 COLUMNS: Final = ("in_outs", "verification_info", "test_cases", "tests", "ground_truth")
-"""The fields of a dataset that may hold tests; the first that exists is used."""
+"""The fields of a dataset that may hold tests; the first that has some is used."""
+MAY_BE_ANSWER: Final = "ground_truth"
+"""The one of them that other rows have too, for the answer of a maths problem."""
 
-_SHAPES = (
-    'give {"inputs": [...], "outputs": [...], "fn_name": ...}, {"assert_case": [...]}, a list of asserts, '
+SHAPES: Final = (
+    'give {"inputs": [...], "outputs": [...], "fn_name": ...}, {"assert_case": [...]}, asserts (a list, or one text), '
     'a list of {"input", "output"}, or a task of the native format'
 )
+_ASSERT = re.compile(r"^[ \t]*(?:assert\b|self\.assert)", re.MULTILINE)
 
 _NATIVE = {"task_id", "mode", "test", "answer"}
 """Any of these fields marks a row of the native format."""
 
 
 def task_from(given: JsonValue, task_id: str) -> Task:
-    """The task that `given` describes: an object, a list, or JSON text of either.
+    """The task that `given` describes: an object, a list, JSON text of either, or test code with an assert.
 
     - `{inputs, outputs, fn_name?}`, also as the `in_outs` of an object, which may be JSON text;
     - `{assert_case: [...]}` or a list of asserts, all of which call one function;
@@ -37,17 +42,58 @@ def task_from(given: JsonValue, task_id: str) -> Task:
     - `{functional: ...}`: test code;
     - a row of the native format: it has a `task_id`, `mode`, `test` or `answer`.
 
-    Inputs and outputs get an import header unless they come with a `preamble`; a native row keeps its own or has none.
-    `task_id` replaces the row's own. Raises `RecordError`, which says what can't be read.
+    An object may have `limits` of its own. Inputs and outputs get an import header unless they come with a `preamble`;
+    a native row keeps its own or has none. `task_id` replaces the row's own. Raises `RecordError`, which says what
+    can't be read.
 
         task_from({"inputs": ["1\\n2"], "outputs": ["3"], "fn_name": "add"}, "sums")
     """
     value = _with_lists(_decoded(given))
+    task = _from_value(value, task_id)
+    if isinstance(value, Mapping) and task.limits is None:
+        task.limits = own_limits(value.get("limits"))
+    return task
+
+
+def column_with_tests(row: Mapping[str, JsonValue], names: Iterable[str] = COLUMNS) -> str | None:
+    """The first of these fields of a row that has tests, else the first that should have: it has something, and is not
+    `ground_truth`, where that may be the answer of a maths problem. None if there is none."""
+    given = [name for name in names if not _is_empty(row.get(name))]
+    other = (name for name in given if name != MAY_BE_ANSWER)
+    return next((name for name in given if _may_be_tests(row[name])), None) or next(other, None)
+
+
+def _is_empty(given: JsonValue) -> bool:
+    if isinstance(given, str):
+        return given.strip() in ("", "{}", "[]", "null")
+    if isinstance(given, Mapping):  # Arrow gives a struct that is missing as one whose fields are
+        return all(value is None for value in given.values())
+    if isinstance(given, float):  # NaN, as pandas has it
+        return math.isnan(given)
+    return given is None or (hasattr(given, "__len__") and len(given) == 0)
+
+
+def _may_be_tests(given: JsonValue) -> bool:
+    """Of what is not empty: whether it is an object, a list, text of one, or test code."""
+    return _is_json(given) or _is_code(given) if isinstance(given, str) else hasattr(given, "__len__")
+
+
+def _is_json(text: str) -> bool:
+    return text.lstrip()[:1] in ("{", "[")
+
+
+def _is_code(text: str) -> bool:
+    return _ASSERT.search(text) is not None
+
+
+def _from_value(value: JsonValue, task_id: str) -> Task:
+    if isinstance(value, str) and _is_code(value):
+        return task_of_code(value, task_id)
     if isinstance(value, list):
         return _from_list(value, task_id)
     if not isinstance(value, Mapping):
         found = "missing" if value is None else f"of type {type(value).__name__}"
-        raise RecordError(f"the tests are {found}: {_SHAPES}")
+        raise RecordError(f"the tests are {found}: {SHAPES}")
     if value.get("assert_case"):
         return _from_asserts(value["assert_case"], task_id)
     if isinstance(value.get("functional"), str):
@@ -60,16 +106,17 @@ def task_from(given: JsonValue, task_id: str) -> Task:
         return _contest_task(value, task_id)
     if any(value.get(name) for name in ("in_outs", "test", "answer", "mode")):
         return Task(**task_fields({**value, "task_id": task_id}))
-    raise RecordError(f"the tests have only {', '.join(map(str, value)) or 'an empty object'}: {_SHAPES}")
+    raise RecordError(f"the tests have only {', '.join(map(str, value)) or 'an empty object'}: {SHAPES}")
 
 
 def _decoded(given: JsonValue) -> JsonValue:
-    if not isinstance(given, str):
+    if not isinstance(given, str) or (_is_code(given) and not _is_json(given)):
         return given
     try:
         return decode_json(given)
     except JsonError as error:
-        raise RecordError(f"the tests are text that is {error}: {_SHAPES}") from None
+        what = f"that is {error}" if _is_json(given) else "without an assert"
+        raise RecordError(f"the tests are text {what}: {SHAPES}") from None
 
 
 def _with_lists(value: JsonValue) -> JsonValue:
@@ -97,7 +144,7 @@ def _from_list(items: list[JsonValue], task_id: str) -> Task:
 def in_outs_from(items: list[JsonValue]) -> dict[str, JsonValue]:
     """The `in_outs` of a native row, from a list of `{input, output, fn_name?}`. Raises `RecordError`."""
     if not items or not all(isinstance(item, Mapping) and {"input", "output"} <= item.keys() for item in items):
-        raise RecordError(f"the tests are a list that can't be read: {_SHAPES}")
+        raise RecordError(f"the tests are a list that can't be read: {SHAPES}")
     names = {item.get("fn_name") or fields.inner(item, "metadata").get("func_name") for item in items} - {None, ""}
     if len(names) > 1:
         raise RecordError(

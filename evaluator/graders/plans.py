@@ -26,6 +26,7 @@ from evaluator.suites.reading.literal_calls import (
 )
 from evaluator.suites.reading.plan import SuitePlan, cases_of, plan_suite
 from evaluator.tasks import long_numbers
+from evaluator.tasks.given_tests import unread_tests
 
 _DEFAULT_CHECKERS = {Mode.CALL: "value", Mode.STDIN: "floats", Mode.ASSERT: "python"}
 _OF_LEETCODE = "value:tolerance=1e-5"
@@ -136,7 +137,9 @@ def plan_for(task: Task, checker: str | None) -> CasePlan | SuitePlan:
 
     _, plan = _of_objects.get((id(cases), *others), known)
     if isinstance(plan, str):
-        raise UngradableError(plan)  # a new one: an exception holds the frames through which it was raised
+        field = unread_tests(task.metadata) if task.is_undecided else None
+        fix = f", but a field {field}: `--dataset-map tests={field}` reads tests from it" if field else ""
+        raise UngradableError(plan + fix)  # a new one: an exception holds the frames through which it was raised
     return plan
 
 

@@ -38,7 +38,7 @@ def code_tests(
 
     `tests`: the field of the sample's metadata that holds the tests, or "target"; None: they are found, as the samples
     of `inspect_evals` have them (docs/integrations/inspect.md). They are test code, or in any shape that
-    `trainer_tests.task_from` reads. `limits`: fields of `evaluator.Limits`, such as `{"wall_s": 5}`; None: its
+    `tests_alone.task_from` reads. `limits`: fields of `evaluator.Limits`, such as `{"wall_s": 5}`; None: its
     defaults. `grader`: with options, such as "tests:reward=fraction" for the share of tests. `disagreement`: as in
     `evaluator.grade`. `python`: path of the interpreter whose packages completions may import; None: this one, with
     numpy alone.

@@ -45,7 +45,7 @@ def make_custom_rm(*, grader: str = "tests", limits: LimitsLike = None) -> Rewar
     async def custom_rm(args: Any, sample: Sample | Sequence[Sample], **kwargs: Any) -> float | list[float]:
         """The reward of a sample, or with `--group-rm` the rewards of a group: of `response`, a chat answer or code.
 
-        The tests are in `label`, else in `metadata`, in any shape that `trainer_tests.task_from` reads. If `metadata`
+        The tests are in `label`, else in `metadata`, in any shape that `tests_alone.task_from` reads. If `metadata`
         is a dict it gets `rollscope`: verdict, error, and how many tests passed. `args` and other keywords are ignored.
 
         A single sample without a grade raises `UngradedError`, as slime can't leave a reward out. One of a group is

@@ -14,10 +14,11 @@ from typing import Final
 
 import msgspec
 
-from evaluator.formats.tests_alone import COLUMNS, task_from
+from evaluator.formats.tests_alone import COLUMNS, SHAPES, column_with_tests, task_from
 from evaluator.interop.program_results import LimitsLike, agraded, graded, reward_options
 from evaluator.model import Grade, JsonValue, RecordError, Task, Verdict, brief
 from evaluator.options import Disagreements
+from evaluator.tasks.rows import own_limits
 
 LogExtra = Callable[[str, list[str | None]], object]
 """TRL's, which adds a column to the table of completions: its name, and a value for each completion."""
@@ -37,6 +38,8 @@ _SHARES: Final = (
 """The verdicts with a metric of their own."""
 _LONGEST: Final = 200
 """Characters of an error in the table."""
+_LIMITS: Final = "limits"
+"""The column of the rows' own limits."""
 
 
 class CodeReward:
@@ -58,11 +61,12 @@ class CodeReward:
         disagreement: Disagreements = "unknown",
         name: str = "code_reward",
     ) -> None:
-        """`column`: of the tests, in any shape that `trainer_tests.task_from` reads; None: for each row the first of
+        """`column`: of the tests, in any shape that `tests_alone.task_from` reads; None: for each row the first of
         `COLUMNS` that has some. `continuous`: reward the share of tests that passed; False: 1.0 if all passed, else
         0.0. `limits`: per test case and completion (`evaluator.Limits`, or some of its fields, such as `{"wall_s": 5}`:
-        seconds and MiB); None: its defaults, or the row's. `workers`: has no effect, which a warning says;
-        see `evaluator.configure`. `disagreement`: as in `evaluator.grade`; "unknown" gives None. `name`: what TRL logs.
+        seconds and MiB); None: its defaults. A row's own win, in a column `limits` or beside its tests. `workers`: has
+        no effect, which a warning says; see `evaluator.configure`. `disagreement`: as in `evaluator.grade`; "unknown"
+        gives None. `name`: what TRL logs.
 
         Raises `RecordError` for bad `limits`.
         """
@@ -100,7 +104,7 @@ class CodeReward:
             has = ", ".join(columns) or "none"
             raise ValueError(f"the dataset has no {wanted}; it has {has}: name it with make_code_reward(column=...)")
         count = len(completions)
-        for name in names:
+        for name in [*names, *columns.keys() & {_LIMITS}]:
             if len(columns[name]) != count:
                 raise ValueError(
                     f"column {name!r} has {len(columns[name])} values for {count} completions: give one per completion"
@@ -108,26 +112,31 @@ class CodeReward:
         known: dict[bytes | int, Task | str] = {}
         rows: list[_Row | None] = []
         for number, completion in enumerate(completions):
-            values = [columns[name][number] for name in names]
-            tests = next(filter(_may_be_tests, values), None)
-            if tests is None:
-                found = brief(next((value for value in values if value is not None), None))
+            row = {name: columns[name][number] for name in names}
+            found = column_with_tests(row, names)
+            if found is None:
+                given = next((value for value in row.values() if value is not None), None)
+                fix = "" if given is None else f": {SHAPES}"
                 _warn_once(
                     "no tests",
                     f"completion {number} has no reward from {self.__name__}: its row has no tests in "
-                    f"{', '.join(names)} ({found}); later rows without tests get no reward and no warning",
+                    f"{', '.join(names)} ({brief(given)}){fix}; later rows without tests get no reward and no warning",
                 )
                 rows.append(None)
                 continue
-            key = _key(tests, number)
+            tests = row[found]
+            limits = columns[_LIMITS][number] if _LIMITS in columns else None
+            key = _key([tests, limits], number)
             if key not in known:
-                known[key] = self._task(tests, number)
+                known[key] = self._task(tests, limits, number)
             rows.append((known[key], _text(completion)))
         return rows
 
-    def _task(self, tests: JsonValue, number: int) -> Task | str:
+    def _task(self, tests: JsonValue, limits: JsonValue, number: int) -> Task | str:
         try:
-            return task_from(tests, str(number))
+            task = task_from(tests, str(number))
+            task.limits = own_limits(limits) or task.limits
+            return task
         except RecordError as error:
             _warn_once(
                 "unreadable",
@@ -189,15 +198,6 @@ def _warn_once(kind: str, message: str) -> None:
     if kind not in _warned:
         _warned.add(kind)
         warnings.warn(message, stacklevel=2)
-
-
-def _may_be_tests(given: JsonValue) -> bool:
-    """Whether it is an object or a list that is not empty, or text of one: not None, nor the answer of a maths row."""
-    if isinstance(given, str):
-        return given.lstrip()[:1] in ("{", "[") and given.strip() not in ("{}", "[]")
-    if isinstance(given, Mapping):  # Arrow gives a struct that is missing as one whose fields are
-        return any(value is not None for value in given.values())
-    return hasattr(given, "__len__") and len(given) > 0
 
 
 def _key(given: JsonValue, number: int) -> bytes | int:

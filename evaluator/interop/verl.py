@@ -54,7 +54,7 @@ def compute_score(
 
     `data_source`: names the row in messages, with the `index` of `extra_info` if it has one. `solution_str`: the
     response, a program or a chat answer with fenced code. `ground_truth`: the tests, in any shape that
-    `trainer_tests.task_from` reads. `plain`: return the number alone. `ungraded`: the score if there is no grade;
+    `tests_alone.task_from` reads. `plain`: return the number alone. `ungraded`: the score if there is no grade;
     "raise": raise, which ends the batch. `continuous`: score the share of tests that passed; False: 1.0 if all passed,
     else 0.0. `limits`: fields of `evaluator.Limits`, such as `{"wall_s": 5}` (seconds; MiB for `memory_mb`); None: the
     defaults, or the row's. `disagreement`: as in `evaluator.grade`, but a suite that fails in two processes and passes

@@ -35,6 +35,24 @@ _LISTS = re.compile(r"(?:typing\.)?(?:list|List|tuple|Tuple|Sequence|Iterable|se
 _OTHERS = re.compile(r"(?:typing\.)?(?:int|str|float|bool|complex|None|dict|Dict)\b")
 
 
+_LIKE_TESTS = re.compile(r"test|assert|cases|in_?outs?", re.IGNORECASE)
+
+
+def unread_tests(fields: Mapping[str, JsonValue]) -> str | None:
+    """The field that looks like tests, of those of a row that nothing was made of; None if none does."""
+    return next((name for name, value in fields.items() if _looks_like_tests(name, value)), None)
+
+
+def _looks_like_tests(name: str, value: JsonValue) -> bool:
+    first = value[0] if isinstance(value, list) and value else value
+    if isinstance(first, str):
+        text = first.lstrip()
+        return text.startswith("assert ") or (
+            _LIKE_TESTS.search(name) is not None and (text[:1] in ("{", "[") or "assert" in text)
+        )
+    return isinstance(first, Mapping) and len(first) > 0 and _LIKE_TESTS.search(name) is not None
+
+
 class About(NamedTuple):
     """What a row says about the function that is tested: its name, and texts that may show what it returns."""
 

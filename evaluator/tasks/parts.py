@@ -18,6 +18,8 @@ class RecordError(ValueError):
     """A row that can't be a record. The message names the wrong field and the fix."""
 
 
+MADE_ID: Final = "prompt-"
+"""How a task's id begins that was made from its prompt."""
 _BRIEF: Final = reprlib.Repr()
 _BRIEF.maxstring = _BRIEF.maxother = 120
 

@@ -32,11 +32,6 @@ def task_fields(row: Mapping[str, JsonValue]) -> dict[str, Any]:
         entry_point = entry_point_of(test, preamble)
     if mode in (Mode.CALL, Mode.ASSERT) and entry_point is None:
         raise RecordError(f"entry_point is missing: a task of mode {mode} must name the function to call")
-    limits = row.get("limits")
-    if limits is not None:
-        if not isinstance(limits, dict):
-            raise RecordError('limits must be an object, for example {"wall_s": 2}')
-        limits_from(limits)
     if "\n" in str(row.get("checker") or ""):
         raise RecordError(
             "checker is a program: give a checker's name, or a Python program as checker_code; C++ is not supported"
@@ -63,13 +58,24 @@ def task_fields(row: Mapping[str, JsonValue]) -> dict[str, Any]:
         "grader": _grader(row.get("grader")),
         "exit_code": _exit_code(row),
         "weights": _weights(weights),
-        "limits": limits,
+        "limits": own_limits(row.get("limits")),
         "time_limit": stated_limits.seconds(row.get("time_limit")),
         "memory_limit": stated_limits.mebibytes(row.get("memory_limit")),
         "source": _optional_text(row, "source") or "",
         "licence": _optional_text(row, "licence") or "",
         "metadata": {key: value for key, value in row.items() if key not in TASK_FIELDS},
     }
+
+
+def own_limits(value: JsonValue) -> dict[str, Any] | None:
+    """A row's own limits, valid, or None; Arrow makes null of a field that only other rows have."""
+    if value is None:
+        return None
+    if not isinstance(value, dict):
+        raise RecordError('limits must be an object, for example {"wall_s": 2}')
+    limits = {name: limit for name, limit in value.items() if limit is not None}
+    limits_from(limits)
+    return limits or None
 
 
 def _decoded_in_outs(value: JsonValue) -> dict[str, JsonValue]:

@@ -14,6 +14,7 @@ from evaluator.graders.grader import within_range
 from evaluator.model import Grade, Mode, RecordError, Rollout, Task, Verdict
 from evaluator.options import Options
 from evaluator.sandbox import FaultError, Sandbox, SandboxUnavailable, UndecidedError
+from evaluator.tasks.parts import MADE_ID
 from evaluator.workers.cached_grades import CachedGrades
 from evaluator.workers.locks import Gate
 
@@ -21,6 +22,10 @@ FAULTS: Final = (FaultError, SandboxUnavailable, OSError, MemoryError)
 """Errors of the sandbox or the machine, not of a completion."""
 _ATTEMPTS = 2
 _SHOWN = 500
+_NO_PROMPT = (
+    "the rollout names no task, and not exactly one task of the dataset has its prompt: compare the prompts of both "
+    "files, or give the rollout its task_id"
+)
 
 
 class Worker:
@@ -47,7 +52,9 @@ class Worker:
         if task is None and not needs_tasks(self._options.grader):
             task = Task(task_id=rollout.task_id, mode=Mode.ANSWER)  # its file has grown since its tasks were read
         if task is None:
-            return ungraded(rollout, Verdict.UNKNOWN, f"task {rollout.task_id!r} is not in the dataset")
+            is_made = rollout.task_id.startswith(MADE_ID)
+            reason = _NO_PROMPT if is_made else f"task {rollout.task_id!r} is not in the dataset"
+            return ungraded(rollout, Verdict.UNKNOWN, reason)
         try:
             grader = grader_of(task, self._options.grader)
         except (GraderError, MissingExtraError) as error:

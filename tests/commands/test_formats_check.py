@@ -53,6 +53,15 @@ def test_the_same_is_told_in_lines(file: Path) -> None:
         assert f"r.jsonl:{line}: byte {offset:,}, {reason}: " in done.stdout
 
 
+def test_rows_without_tests_are_counted_with_what_would_read_them(tmp_path: Path) -> None:
+    rows = ({"task_id": "a", "tests": "assert f()"}, {"task_id": "b", "unit_tests": ["assert f()"]})
+    (tmp_path / "d.jsonl").write_text("".join(json.dumps({"prompt": "p", **row}) + "\n" for row in rows))
+    printed = rollscope("formats", "d.jsonl", "--check", cwd=tmp_path).stdout
+    assert "0 bad lines\n  1 row without tests; if unit_tests has them: --map tests=unit_tests" in printed
+    mapped = rollscope("formats", "d.jsonl", "--map", "tests=unit_tests", cwd=tmp_path).stdout
+    assert "without tests" not in mapped
+
+
 def test_a_row_of_a_table_is_told_as_json(file: Path) -> None:
     table = file.with_name("r.csv")
     table.write_text("task_id,completion,step\nt,x,1\nt,y,one\n")

@@ -288,7 +288,7 @@ def test_code_in_unfinished_thinking_counts_on_demand():
 @pytest.mark.parametrize("task", [CALL, STDIN])
 def test_a_text_without_a_line_of_code_is_no_code(completion, task):
     extraction = extract(completion, task=task, kind=None)
-    assert (extraction.code, extraction.reason) == (None, "no code, only text")
+    assert (extraction.code, extraction.reason) == (None, "no code: no statement that defines, reads or prints")
 
 
 @pytest.mark.parametrize("completion", ["def f(x:\n    return", "print(f(1)", f"{READS}print(("])

@@ -33,6 +33,15 @@ def test_a_completion_has_the_imports_of_a_test_that_is_read_as_calls(graded: Gr
     assert graded(task, "def f(s): return s").verdict is Verdict.UNKNOWN, "the test can't run, whatever the completion"
 
 
+def test_tests_that_no_format_has_read_are_named(graded: Graded) -> None:
+    more = {"note": "not an assert", "difficulty": 2, "tests_seen": 3, "unit_tests": ["assert add(1, 2) == 3"]}
+    task = Task(task_id="t", mode=Mode.STDIN, metadata=more)
+    message = graded(task, "print(1)").error_message
+    assert message == (
+        "the task has no test cases, but a field unit_tests: `--dataset-map tests=unit_tests` reads tests from it"
+    )
+
+
 def test_the_rollouts_of_a_task_that_can_not_be_graded_are_not_kept(graded: Graded) -> None:
     """A run may have a million of them."""
     size, number = 100_000, 200

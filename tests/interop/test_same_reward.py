@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from evaluator.formats import contests, nemo_gym
+from evaluator.formats import contests, load_task, nemo_gym
 from evaluator.interop import slime, trl, verl
 from evaluator.interop.colossalai import InOutsError, run_test
 from evaluator.interop.opencompass import LCBCodeGenerationEvaluator
@@ -66,6 +66,17 @@ def test_reward_functions() -> None:
             assert verl.compute_score("d", text, tests, None)["score"] == reward, (given, code)
             assert trl.code_reward(completions=[text], in_outs=[tests]) == [reward], (given, code)
             assert asyncio.run(slime.custom_rm(None, Sample(text, tests))) == reward, (given, code)
+
+
+def test_asserts_are_a_list_or_one_text(worker: Worker) -> None:
+    asserts = ["assert f(1, 2) == 3", "assert f(0, 0) == 0"]
+    for tests in (asserts, "\n".join(asserts)):
+        task = load_task({"prompt": "Q", "tests": tests})
+        for code, reward in (("def f(a, b): return a + b", 1.0), ("def f(a, b): return 3", 0.0)):
+            assert worker.grade(task, Rollout(task_id="1", completion=code)).reward == reward, tests
+            assert verl.compute_score("d", code, tests, None)["score"] == reward, tests
+            assert trl.code_reward(completions=[code], tests=[tests]) == [reward], tests
+            assert asyncio.run(slime.custom_rm(None, Sample(code, tests))) == reward, tests
 
 
 def test_evaluators() -> None:

@@ -3,6 +3,7 @@
 import asyncio
 import inspect
 import json
+import math
 import multiprocessing
 import pickle
 import warnings
@@ -84,14 +85,14 @@ def test_the_columns_of_open_r1_and_of_others() -> None:
 
 
 def test_what_can_not_be_graded_has_no_reward_and_costs_no_other() -> None:
-    broken = ["{", {"language": "rust", "test_cases": [CALL]}, {"inputs": [], "outputs": []}]
+    broken = ["add(1, 2) == 3", {"language": "rust", "test_cases": [CALL]}, {"inputs": [], "outputs": []}]
     logs = Logs()
     with pytest.warns(UserWarning, match="completion 1 has no reward from code_reward: the tests are text") as warned:
         rewards = code_reward(completions=[RIGHT] * 5, in_outs=[CALL, *broken, CALL], **logs.given)
     assert rewards == [1.0, None, None, None, 1.0]
     (warning,) = warned
     with warnings.catch_warnings(action="error"):
-        assert code_reward(completions=[RIGHT], in_outs=["{"]) == [None]
+        assert code_reward(completions=[RIGHT], in_outs=["add(1, 2) == 3"]) == [None]
     assert str(warning.message).endswith("no warning: the metric code_reward/ungraded counts them")
     assert logs.metrics["code_reward/ungraded"] == 3 / 5
     assert logs.columns["code_reward/verdict"][1:4] == ["unknown"] * 3
@@ -99,10 +100,12 @@ def test_what_can_not_be_graded_has_no_reward_and_costs_no_other() -> None:
 
 
 def test_rows_that_are_not_code_have_no_reward_and_give_one_warning() -> None:
-    nothing = [None, "", "{}", [], {"inputs": None, "outputs": None, "fn_name": None}, "42", 42, np.array([])]
+    nothing = [None, "", "{}", [], {"inputs": None, "outputs": None, "fn_name": None}, np.array([]), math.nan, None]
+    columns = {"in_outs": [CALL, *nothing], "ground_truth": [None, "42", 42, *[None] * 6]}
     logs = Logs()
-    with pytest.warns(UserWarning, match=r"completion 1 has no reward .* no tests in in_outs \(None\)") as warned:
-        rewards = code_reward(completions=[HALF, *[RIGHT] * len(nothing)], in_outs=[CALL, *nothing], **logs.given)
+    shapes = r"no tests in in_outs, ground_truth \('42'\): give .*asserts \(a list, or one text\)"
+    with pytest.warns(UserWarning, match=f"completion 1 has no reward .* {shapes}") as warned:
+        rewards = code_reward(completions=[HALF, *[RIGHT] * len(nothing)], **columns, **logs.given)
     assert len(warned) == 1
     assert rewards == [0.0, *[None] * len(nothing)]
     with warnings.catch_warnings(action="error"):
@@ -150,6 +153,21 @@ def test_options_and_the_name_that_is_logged() -> None:
         make_code_reward(limits={"seconds": 5})
     with pytest.warns(UserWarning, match=r"workers has no effect here: call evaluator.configure\(workers=2\) first"):
         make_code_reward(workers=2)
+
+
+def test_a_row_has_limits_of_its_own_in_a_column_or_beside_its_tests() -> None:
+    inside, logs = {**CALL, "limits": {"cpu_s": 0.3}}, Logs()
+    rewards = code_reward(
+        completions=[FOREVER, FOREVER, RIGHT],
+        in_outs=[CALL, inside, CALL],
+        limits=[{"cpu_s": 0.2, "wall_s": None}, None, None],
+        **logs.given,
+    )
+    assert rewards == [0.0, 0.0, 1.0]
+    ours, beside, _ = logs.columns["code_reward/error"]
+    assert ours is not None
+    assert beside is not None
+    assert ("0.2" in ours, "0.3" in beside) == (True, True)
 
 
 def test_functions_that_are_awaited_give_the_same() -> None:

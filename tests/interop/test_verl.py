@@ -82,7 +82,7 @@ def test_what_can_not_be_graded_raises() -> None:
     ungradable: dict[str, Any] = {
         r"no grade \(unknown\): .*no test cases": {"inputs": [], "outputs": []},
         "in_outs has 1 inputs but 0 outputs": {"inputs": ["1"], "outputs": []},
-        'the tests are text that is not JSON: .*give {"inputs"': "no JSON",
+        'the tests are text without an assert: give {"inputs"': "no JSON",
         "the tests have only answers: give": {"answers": 1},
         "language is 'cpp', not Python": {"language": "cpp", "test_cases": CASES},
         "the tests are a list that can't be read": [{"input": "1"}],
@@ -158,7 +158,7 @@ def test_a_batch_with_rows_that_have_no_grade() -> None:
     rows = [(RIGHT, CALL), (RIGHT, "no JSON"), (HALF, CALL), (RIGHT, {"inputs": [], "outputs": []})]
     scores = batch(*rows, ungraded=0.0, continuous=True)
     assert [(score["score"], score["graded"]) for score in scores] == [(1.0, 1.0), (0.0, 0.0), (0.5, 1.0), (0.0, 0.0)]
-    with pytest.raises(UngradedError, match=r"^apps, index 1: the tests are text that is not JSON"):
+    with pytest.raises(UngradedError, match=r"^apps, index 1: the tests are text without an assert"):
         batch(*rows)
     with pytest.raises(UngradedError, match=r"^apps, index 1: no grade \(unknown\)"):
         batch(rows[0], rows[3])
@@ -168,7 +168,7 @@ def test_a_batch_that_can_not_be_read() -> None:
     with pytest.raises(ValueError, match=r"^2 data_sources, 1 solution_strs, .* give one of each"):
         compute_score_batch(["apps"] * 2, [RIGHT], [CALL])
     # Without an index a response is named by its place.
-    with pytest.raises(UngradedError, match=r"^apps, response 1 of the batch: the tests are text that is not JSON"):
+    with pytest.raises(UngradedError, match=r"^apps, response 1 of the batch: the tests are text without an assert"):
         compute_score_batch(["apps"] * 2, [RIGHT] * 2, [CALL, "no JSON"])
 
 

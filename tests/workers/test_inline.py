@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from evaluator.formats.reading.fields import id_from_prompt
 from evaluator.model import Kind, Limits, Mode, Rollout, Task, TestCase, Verdict
 from evaluator.options import Options
 from evaluator.workers import grade_stream
@@ -100,3 +101,6 @@ def test_rollouts_without_a_task_are_reported_in_every_kind_of_run(tasks: list[T
     [graded] = grade_all(tasks, [lost], Options(limits=PATIENTLY), workers=1)
     assert (graded.grade.verdict, graded.grade.reward) == (Verdict.UNKNOWN, None)
     assert "task 'none' is not in the dataset" in str(graded.grade.error_message)
+    lost.task_id = id_from_prompt("Write add.")
+    [graded] = grade_all(tasks, [lost], Options(limits=PATIENTLY), workers=1)
+    assert "not exactly one task of the dataset has its prompt" in str(graded.grade.error_message)

@@ -3,9 +3,9 @@
 `--format` and `--map` are about the rollouts; they are about the dataset too, or alone, where that is the only sense
 that they make. `--dataset-format` and `--dataset-map` are about the dataset.
 
-Rollouts without a task's id have an id made from its prompt, and so have the tasks. If the dataset names them in its
-own `task_id`, tasks and rollouts get that name here. If two of its tasks have the same prompt but different tests, both
-are dropped, because a rollout could belong to either.
+Rollouts without a task's id have an id made from its prompt. If a task of the dataset has an id made from its prompt
+too, and a name in its own `task_id`, both get that name here; if it has an id of its own, the rollout gets that. If two
+tasks have the same prompt but different tests, both are dropped, because a rollout could belong to either.
 """
 
 from __future__ import annotations
@@ -13,14 +13,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
+from functools import cached_property
 
-from evaluator.formats.reading.fields import MADE_ID
+from evaluator.formats.reading.fields import id_from_prompt
 from evaluator.formats.reading.loader import Files, OnProblem, load_prompts, load_tasks, require_rows, sniff
 from evaluator.formats.reading.mapping import FieldMap, parse_field_map
 from evaluator.formats.reading.problems import FormatError, Problem, TaskClash
 from evaluator.formats.reading.registry import Role, format_named, known_formats
 from evaluator.formats.reading.sources import FileLike
 from evaluator.model import Rollout, Task
+from evaluator.tasks.parts import MADE_ID
 
 
 class Dataset:
@@ -37,11 +39,17 @@ class Dataset:
         """The rollouts, with the dataset's names for their tasks."""
         for rollout in rollouts:
             name = self._names.get(rollout.task_id)
+            if name is None and rollout.task_id.startswith(MADE_ID):
+                name = self._by_prompt.get(rollout.task_id)
             if name is not None:
                 if rollout.sample_id.startswith(f"{rollout.task_id}#"):
                     rollout.sample_id = name + rollout.sample_id[len(rollout.task_id) :]
                 rollout.task_id = name
             yield rollout
+
+    @cached_property
+    def _by_prompt(self) -> dict[str, str]:
+        return _by_prompt(self.tasks)
 
 
 def load_dataset(
@@ -74,7 +82,7 @@ def load_with_prompts(
         with suppress(FormatError):
             found, clashes = _read(dataset, dataset_format, dataset_map, lambda _: None)
             tasks = [task for task in found if task.task_id not in clashes]
-    known = {task.task_id for task in tasks}
+    known = {task.task_id for task in tasks} | _by_prompt(tasks).keys()
     prompts = load_prompts(rollouts, rollouts_format, field_map=field_map)
     return Dataset([*tasks, *(task for task in prompts if task.task_id not in known)])
 
@@ -93,6 +101,13 @@ def _read(
         on_problem(problem)
 
     return list(require_rows(load_tasks(path, format_name, field_map=field_map, on_problem=report), path)), clashes
+
+
+def _by_prompt(tasks: list[Task]) -> dict[str, str]:
+    """The tasks' ids by those that would be made from their prompts, as far as a prompt belongs to one task alone."""
+    made = [(id_from_prompt(task.prompt), task.task_id) for task in tasks if task.prompt]
+    alike = Counter(from_prompt for from_prompt, _ in made)
+    return {from_prompt: task_id for from_prompt, task_id in made if alike[from_prompt] == 1}
 
 
 def _own_names(tasks: list[Task]) -> dict[str, str]:

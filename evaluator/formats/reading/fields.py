@@ -12,6 +12,7 @@ from evaluator.formats.reading.chat import answer_text, messages_of, turns
 from evaluator.formats.reading.json_text import JsonError, decode_json
 from evaluator.model import JsonValue, RecordError, brief
 from evaluator.tasks.long_numbers import digits_of
+from evaluator.tasks.parts import MADE_ID
 
 Fields = Mapping[str, JsonValue]
 
@@ -219,10 +220,6 @@ def refuse_others(fields: Fields) -> None:
         value = fields[name]
         if isinstance(value, str) and value.strip().lower() in _OTHERS:
             raise RecordError(f"{name} is {value.strip()!r}, not Python: it can't be graded here")
-
-
-MADE_ID = "prompt-"
-"""How an id made from a prompt begins."""
 
 
 def id_from_prompt(prompt: str) -> str:

@@ -29,6 +29,7 @@ from evaluator.formats.reading.problems import FormatError, FormatWarning, Probl
 from evaluator.formats.reading.registry import Role
 from evaluator.formats.reading.sources import FileLike, Source, source_of
 from evaluator.model import JsonValue, Mode, RecordError, Rollout, Task, brief
+from evaluator.tasks.given_tests import unread_tests
 
 OnProblem = Callable[[Problem], object]
 Files: TypeAlias = FileLike | Sequence[FileLike]
@@ -117,7 +118,10 @@ def load_task(
     task = format_.tasks.read(named)
     if task.is_undecided and task.metadata and format is None:
         others = ", ".join(task.metadata)
-        raise RecordError(f"{format_.name} finds no tests in the row ({others}): map its fields, or name its format")
+        fix = f", such as tests={found}" if (found := unread_tests(task.metadata)) else ""
+        raise RecordError(
+            f"{format_.name} finds no tests in the row ({others}): map its fields{fix}, or name its format"
+        )
     return task
 
 
