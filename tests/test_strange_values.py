@@ -41,7 +41,7 @@ BAD_IN_TASKS = {
     "checker_code": set(VALUES) - TEXTS - {"null"},
     "exit_code": set(VALUES),
     "mode": set(VALUES) - {"null"},
-    "prompt": set(VALUES) - TEXTS - {"null"},
+    "prompt": set(VALUES) - TEXTS - {"null", "[]"},
     "reference": set(VALUES) - TEXTS - {"null"},
     "in_outs": set(VALUES) - {"null", "{}", '{"\\udfff": [NaN]}'},
     "year": set(),

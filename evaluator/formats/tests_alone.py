@@ -48,7 +48,10 @@ def task_from(given: JsonValue, task_id: str) -> Task:
 
         task_from({"inputs": ["1\\n2"], "outputs": ["3"], "fn_name": "add"}, "sums")
     """
-    value = _with_lists(_decoded(given))
+    try:
+        value = _with_lists(_decoded(given))
+    except RecursionError:
+        raise RecordError("the tests are nested too deeply") from None
     task = _from_value(value, task_id)
     if isinstance(value, Mapping) and task.limits is None:
         task.limits = own_limits(value.get("limits"))
