@@ -82,7 +82,7 @@ def test_a_value_is_kept_or_its_line_is_bad_in_every_field_of_a_rollout(tmp_path
         assert run.manifest.counts.get("sandbox_error", 0) == 0
     checked = rollscope("formats", "r.jsonl", "--check", "--json", cwd=tmp_path)
     assert {problem["line"] for problem in json.loads(checked.stdout)["problems"]} == set(bad)
-    assert (checked.returncode, checked.stderr) == (1, "")
+    assert (checked.returncode, checked.stderr) == (2, "")
     exported = rollscope("export", "run", "--to", "run.jsonl", "--columns", "sample_id,step", cwd=tmp_path)
     assert exported.returncode == 0, exported.stderr
     steps = {json.loads(line)["step"] for line in (tmp_path / "run.jsonl").read_text().splitlines()}

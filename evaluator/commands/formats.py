@@ -74,9 +74,8 @@ def _inspect(words: str, name: str | None, field_map: str | None, *, check: bool
     else:
         for each in seen:
             _print(each, check=check)
-    if not any(each.rows for each in seen):
-        return Exit.BAD_INPUT
-    return Exit.FINDING if check and any(each.bad for each in seen) else Exit.DONE
+    bad = not any(each.rows for each in seen) or (check and any(each.bad for each in seen))
+    return Exit.BAD_INPUT if bad else Exit.DONE
 
 
 def _alike(

@@ -34,6 +34,8 @@ def follow(page: Page) -> None:
     switch.focus()
     page.keyboard.press("Space")
     expect(switch).to_be_checked()
+    # The test before may have left more rows, which the page drops when it first looks: it is drawn again then.
+    expect(page.get_by_text("240 rollouts, not graded here")).to_be_visible()
     settled(page)
 
 

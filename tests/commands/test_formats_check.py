@@ -46,7 +46,7 @@ def test_each_bad_line_is_told_with_its_place_its_reason_and_its_first_bytes(fil
 
 def test_the_same_is_told_in_lines(file: Path) -> None:
     done = rollscope("formats", "r.jsonl", "--check", cwd=file.parent)
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert "rollouts in format native" in done.stdout
     assert "2 usable rows, 4 bad lines: repeated id 1, not Python 1, not JSON 1, wrong type 1" in done.stdout
     for line, offset, reason in BAD:
