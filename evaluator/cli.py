@@ -17,7 +17,8 @@ from typing import Final
 
 from evaluator.commands.options import COMMANDS
 from evaluator.commands.output import CommandError, Exit, Messages, fail, report
-from evaluator.commands.parsing import near, parser_of, with_new_names
+from evaluator.commands.parsing import parser_of, with_new_names
+from evaluator.package_modules import near
 from evaluator.tasks import long_numbers
 
 _ABOUT: Final = "Grades the code that language models write, and shows why each completion passed or failed."

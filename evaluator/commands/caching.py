@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from evaluator.commands.output import CommandError, Exit, print_json, print_table
-from evaluator.commands.parsing import near
+from evaluator.package_modules import near
 from evaluator.user_files import cache_folder
 
 _HELD: Final = {

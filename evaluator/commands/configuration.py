@@ -17,7 +17,8 @@ from typing import Any, Final, NamedTuple, NoReturn
 
 from evaluator.commands.options import COMMANDS, EVERYWHERE, Option, is_path
 from evaluator.commands.output import CommandError, Exit, fail, print_json, print_table
-from evaluator.commands.parsing import Parser, add_option, is_switch, near, opposite
+from evaluator.commands.parsing import Parser, add_option, is_switch, opposite
+from evaluator.package_modules import near
 
 _FILE: Final = "rollscope.toml"
 _PROJECT: Final = "pyproject.toml"

@@ -215,7 +215,7 @@ _EXPORT: Final = [
 ]
 _FORMATS: Final = [
     _argument("file", "FILE", "File, folder or - to inspect. [default: list the formats]", nargs="?"),
-    _option("--check", "Print every bad line; exit status 1 if there are any.", bool),
+    _option("--check", "Print every bad line; exit status 2 if there are any.", bool),
     _FILE_FORMAT,
     _FILE_MAP,
     _JSON,

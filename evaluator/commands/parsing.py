@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import difflib
 import re
 import sys
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NoReturn
 
 from evaluator.commands.options import EVERYWHERE, Command, Option
 from evaluator.commands.output import CommandError
+from evaluator.package_modules import near
 
 _WIDTH: Final = 80
 
@@ -23,12 +23,6 @@ class Parser(argparse.ArgumentParser):
         unknown = re.match(r"unrecognized arguments: (--[\w-]+)", message)
         flags = [flag for action in self._actions for flag in action.option_strings]
         raise CommandError(f"{message}{near(unknown[1], flags) if unknown else ''} (see {self.prog} --help)")
-
-
-def near(name: str, known: Iterable[str]) -> str:
-    """Such as `: did you mean grade?`; empty where nothing is like it."""
-    found = difflib.get_close_matches(name, list(known), 1)
-    return f": did you mean {found[0]}?" if found else ""
 
 
 def parser_of(name: str, command: Command) -> Parser:

@@ -54,8 +54,8 @@ def test_the_command_line_wins_over_the_environment_and_that_over_the_file(
 @pytest.mark.parametrize(
     ("text", "wrong"),
     [
-        ("[grade]\ntimout = 3", ["grade.timout: no such setting: did you mean timeout?"]),
-        ("[grad]\ntimeout = 3", ["grad.timeout: no such table: did you mean grade?"]),
+        ("[grade]\ntimout = 3", ["grade.timout: no such setting (did you mean timeout?)"]),
+        ("[grad]\ntimeout = 3", ["grad.timeout: no such table (did you mean grade?)"]),
         ("zzz = 3", ["zzz: no such table: give those of commands, such as [grade]"]),
         ("[grade]\ntimeout = 'x'", ["grade.timeout: invalid float value: 'x'"]),
         ("[grade]\nlimit = 0", ["grade.limit: 0 is out of range: give a number from 1"]),
@@ -79,7 +79,7 @@ def test_what_is_wrong_in_a_file_is_a_line_each(text: str, wrong: list[str], ask
 def test_what_is_wrong_in_a_variable_is_a_line(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ROLLSCOPE_VIEW_POT", "1")
     assert ask("config") == 2
-    assert ask.err == "rollscope: ROLLSCOPE_VIEW_POT: no such setting: did you mean port?\n"
+    assert ask.err == "rollscope: ROLLSCOPE_VIEW_POT: no such setting (did you mean port?)\n"
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root gives files away")

@@ -42,8 +42,8 @@ def test_a_former_name_works_with_a_note(ask: Ask) -> None:
 
 def test_a_word_that_is_nothing_is_one_line_with_the_nearest(ask: Ask) -> None:
     for words, told in (
-        (["grad"], "no such command or file: grad: did you mean grade? (see rollscope --help)"),
-        (["grade", "r.jsonl", "--datset", "d"], "unrecognized arguments: --datset d: did you mean --dataset?"),
+        (["grad"], "no such command or file: grad (did you mean grade?) (see rollscope --help)"),
+        (["grade", "r.jsonl", "--datset", "d"], "unrecognized arguments: --datset d (did you mean --dataset or "),
     ):
         assert ask(*words) == 2
         assert one_line(ask.err).startswith(f"rollscope: {told}")
@@ -141,7 +141,7 @@ def test_caches_are_listed_and_cleared(tmp_path: Path, monkeypatch: pytest.Monke
     for name in ("grades", "tables"):
         (tmp_path / "rollscope" / name).mkdir(parents=True)
         (tmp_path / "rollscope" / name / "file").write_bytes(b"12345")
-    assert "no cache grade: did you mean grades?" in rollscope("cache", "grade", cwd=tmp_path).stderr
+    assert "no cache grade (did you mean grades?)" in rollscope("cache", "grade", cwd=tmp_path).stderr
     found = json.loads(rollscope("cache", "grades", "--clear", "--json", cwd=tmp_path).stdout)
     assert (found["cleared"], found["caches"]) == (True, [{"name": "grades", "bytes": 5}])
     assert [path.name for path in (tmp_path / "rollscope").iterdir()] == ["tables"]
