@@ -36,15 +36,33 @@ _claim_task_alone = claims(
     "1: task_id, prompt, (without test cases)"
 )
 _claim_task_of_samples = claims("2: task_id, in_outs+test+mode")
+_claim_rollout = claims(
+    "3: task_id, completion, sample_id+sample_index+kind+model+group+expected_pass+step+verdict; "
+    "1: task_id, completion; 3: task_id, sample_id, verdict, code, (of exported grades)"
+)
 
 
 def _claim_task(fields: Fields) -> Claim | None:
     if fields.keys() & {"completion", "generation", *_SAMPLE_LISTS}:
-        return _claim_task_of_samples(fields)
+        return _claim_task_of_samples(fields) or _claim_tests_beside(fields)
     claim = _claim_task_alone(fields)
     if (column := _trainers_column(fields)) and fields.get("prompt") and not fields.keys() & _BESIDE_NO_TASK:
         claim = claim if claim and claim.strength > 1 else Claim(1, f"prompt, {column}")
     return claim._replace(strength=4) if claim and fields.get("mode") in _MODES else claim
+
+
+def _claim_tests_beside(fields: Fields) -> Claim | None:
+    """Of samples whose row has the tests of their task too, as a trainer's dataset has them."""
+    owner = next((name for name in ("task_id", "prompt") if fields.get(name) not in (None, "")), None)
+    column = _trainers_column(fields)
+    if owner is None or column in (None, MAY_BE_ANSWER) or fields.keys() & _BESIDE_NO_TASK:
+        return None
+    return Claim(1, f"{owner}, {column}")
+
+
+def _claim_native_rollout(fields: Fields) -> Claim | None:
+    claim = _claim_rollout(fields)
+    return claim or (_claim_tests_beside(fields) if isinstance(fields.get("completion"), str) else None)
 
 
 def read_rollout(fields: Fields) -> Rollout:
@@ -143,11 +161,8 @@ FORMAT = Format(
     title="Rollscope: tasks with in_outs, test or answer, rollouts with completion",
     tasks=Tasks(claim=_claim_task, code=read_task),
     rollouts=Rollouts(
-        claim=claims(
-            "3: task_id, completion, sample_id+sample_index+kind+model+group+expected_pass+step+verdict; "
-            "1: task_id, completion; 3: task_id, sample_id, verdict, code, (of exported grades)"
-        ),
-        code=lambda fields: (read_rollout(fields),),
+        claim=_claim_native_rollout,
+        code=lambda fields: (read_rollout(_with_task_id(fields)),),
         prompt=_prompt_text,
     ),
 )

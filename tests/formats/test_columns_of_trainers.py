@@ -38,6 +38,18 @@ def test_rows_of_rollouts_have_asserts_as_text_too() -> None:
     assert (task.mode, task.entry_point) == (Mode.ASSERT, "add")
 
 
+@pytest.mark.parametrize("samples", [{"completion": "x"}, {"completions": ["x"]}])
+@pytest.mark.parametrize("owner", [{"prompt": "Write add."}, {"task_id": "t"}])
+def test_samples_beside_the_tests_of_their_task_are_their_own_dataset(
+    samples: dict[str, JsonValue], owner: dict[str, JsonValue], tmp_path: Path
+) -> None:
+    path = tmp_path / "r.jsonl"
+    path.write_text(json.dumps({**owner, **samples, "tests": ASSERTS}) + "\n")
+    both = load_with_prompts(path, path)
+    rollouts = load_rollouts(path)
+    assert [(task.mode, task.task_id) for task in both.tasks] == [(Mode.ASSERT, each.task_id) for each in rollouts]
+
+
 def test_what_is_no_tests_is_told_or_is_an_answer() -> None:
     with pytest.raises(RecordError, match=r"tests: the tests are text without an assert: give .*or one text"):
         load_task({"task_id": "t", "prompt": "p", "tests": "see above"})
