@@ -15,7 +15,7 @@ from dashboard.facts import counted
 from dashboard.queries import aggregates, audits, comparison, listing, orders, records, task_names
 from dashboard.queries.aggregates import NO_MODEL, FlatGroup, ModelCount, Signal, Totals, VerdictCount, recorded_counts
 from dashboard.queries.query import Ranking
-from dashboard.state import DIFFER, FAILED, NO_SIGNAL, View
+from dashboard.state import DIFFER, FAILED, NO_SIGNAL, Filter, View
 from dashboard.text import diff_view
 from dashboard.workspace import OpenRun
 from evaluator.model import Verdict
@@ -102,15 +102,19 @@ def head(screen: Screen) -> None:
 
 
 def _first_failure(screen: Screen) -> None:
-    found = aggregates.first_failure(screen.run, screen.view.filter)
+    filter_, label = screen.view.filter, "Open the first failure"
+    found = aggregates.first_failure(screen.run, filter_)
+    if found is None and filter_:
+        filter_, label = Filter(), "No failure in the filter: open the run's first"
+        found = aggregates.first_failure(screen.run, filter_)
     target = None
     if found is not None:
         task, sample, test = found
         # So that J and K step through the failures, unless verdicts are filtered already.
-        verdicts = screen.view.filter.verdicts or (FAILED,)
-        target = screen.view.place().but(task=task, sample=sample, test=test, verdicts=verdicts)
+        here = screen.view.but(filter=filter_).place()
+        target = here.but(task=task, sample=sample, test=test, verdicts=filter_.verdicts or (FAILED,))
     st.button(
-        "Open the first failure" if target else "No failure here",
+        label if target else "No failure here",
         type="primary",
         disabled=target is None,
         key="first_failure",

@@ -290,7 +290,7 @@ def _show(drawn: Drawn) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key=f"head_{drawn.key}"):
         facts.section(drawn.title)
         with st.popover("Table", key=f"table_{drawn.key}"):
-            st.dataframe(drawn.table, hide_index=True, height=300, row_height=26)
+            st.dataframe(drawn.table, width="content", hide_index=True, row_height=26)
     with st.container(key=f"figure_{drawn.key}"):
         charts.show(drawn.figure, drawn.key, drawn.alt, drawn.targets, fills=True)
     for note in drawn.notes:

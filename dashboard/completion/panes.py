@@ -137,13 +137,13 @@ def right(screen: Screen, rollout: RolloutRecord, test: CaseRecord | None) -> No
     """The result, or another view of the same test case. Only the tab that is shown does any work."""
     shown = widgets.choice("Tab", _TABS, screen.view, key="w_tab", default="result", field="tab")
     if shown == "why" and screen.run.recorded:
-        facts.note(f"Nothing ran here, so there is nothing to replay. {not_graded.what_to_do(screen.run)}")
+        not_graded.what_to_do(screen, "Nothing ran here, so there is nothing to replay.")
     elif shown == "why":
         why.show(screen, rollout, test, rerun.edit(screen, rollout), editing=screen.view.view == EDIT)
     elif shown == "siblings":
         siblings.show(screen, rollout, test)
     elif shown == "output" and screen.run.recorded:
-        facts.note(f"Nothing ran here, so no output is known. {not_graded.what_to_do(screen.run)}")
+        not_graded.what_to_do(screen, "Nothing ran here, so no output is known.")
     elif shown == "output":
         _output(test)
     else:

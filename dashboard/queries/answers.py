@@ -97,6 +97,13 @@ def codes(run: OpenRun, task_id: str, limit: int) -> Ranking[Code]:
 
 
 @cached
+def verdicts_of_test(run: OpenRun, task_id: str, test_index: int) -> dict[str, str]:
+    """By sample the verdict of one test case in the run."""
+    sql = f"SELECT sample_id, verdict FROM stored_cases WHERE {IN_PARTS} AND task_id = $task AND test_index = $test"  # noqa: S608
+    return dict(run.rows(sql, of_task(run, task_id) | {"test": test_index}))
+
+
+@cached
 def passing(run: OpenRun, task_id: str, sample_id: str) -> Sequence[Code]:
     """The task's other samples that passed, in file order."""
     passed = f"verdict = 'passed' AND length(code) <= {LONGEST_CODE} AND sample_id <> $sample"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import msgspec
 import streamlit as st
@@ -11,6 +11,7 @@ import streamlit as st
 from dashboard.queries import dataset as tasks
 from dashboard.workspace import OpenRun
 from evaluator.formats.writers import task_row
+from evaluator.graders import shown_cases
 from evaluator.model import Mode, Task, TestCase
 from evaluator.syntax import tree_of
 
@@ -78,6 +79,15 @@ def changes(run: OpenRun) -> dict[str, Task]:
     """The tasks that this visitor has changed, by id; may be written to."""
     found: dict[str, Task] = st.session_state.setdefault(f"edited_{run.path}", {})
     return found
+
+
+def replaced(run: OpenRun, task_id: str, cases: Sequence[TestCase]) -> set[int]:
+    """Which of the task's test cases this visitor has changed."""
+    task = changes(run).get(task_id)
+    if task is None:
+        return set()
+    now = {(case.input, case.expected) for case in shown_cases(task, run.manifest.options.grader)}
+    return {case.index for case in cases if (case.input, case.expected) not in now}
 
 
 def dataset(run: OpenRun, changed: Mapping[str, Task]) -> bytes:

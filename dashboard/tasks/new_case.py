@@ -24,7 +24,6 @@ from dashboard.facts import counted, short_sample
 from dashboard.queries import answers, records
 from dashboard.queries.answers import Code
 from dashboard.queries.records import TaskRecord
-from dashboard.state import View
 from dashboard.tasks import corrected
 from dashboard.tasks.corrected import PlaceError
 from evaluator import grade_all
@@ -39,7 +38,7 @@ _TABLE_HEIGHT = "calc(190px + max(0px, (100vh - 720px) * 0.3))"
 _COLUMNS = (
     Column("sample", "line", "32%"),
     Column("now", "line", "112px", "the verdict of this test case"),
-    Column("was", "mark", "36px", "its verdict in the run"),
+    Column("was", "mark", "36px", "the verdict of the test case that the form began with, in the run"),
     Column("answer", "mono"),
 )
 
@@ -92,7 +91,7 @@ def offer(screen: Screen, record: TaskRecord, like: TestCase | None) -> None:
         if trial is not None and (trial.task_id, trial.like) == (record.task_id, like.index if like else None):
             if case != trial.case:
                 facts.note("Of the test case as it was before the last change:")
-            _result(trial, screen.view, record)
+            _result(trial, screen, record)
 
 
 def parsed_case(mode: Mode, given: str, expected: str) -> TestCase:
@@ -152,7 +151,8 @@ def _changes(screen: Screen, task: Task, like: TestCase | None, case: TestCase) 
             try:
                 changed = corrected.corrected(now, like, case, add=add)
             except PlaceError as error:
-                facts.note(str(error))
+                done = task.task_id in edited
+                facts.note("Changed. To change it again, undo first." if done else str(error))
                 break
             label = "Add as a new test" if add or like is None else f"Change test {like.index}"
             widgets.button(label, f"change_{add}", edited.__setitem__, task.task_id, changed, disabled=changed == now)
@@ -203,7 +203,7 @@ def _grade(
             break
 
 
-def _result(trial: Trial, view: View, record: TaskRecord) -> None:
+def _result(trial: Trial, screen: Screen, record: TaskRecord) -> None:
     job = trial.job
     if job.running:
         background.watch(job)
@@ -224,14 +224,16 @@ def _result(trial: Trial, view: View, record: TaskRecord) -> None:
     listed = [each for each in trial.samples if each.sample_id in grades]
 
     def picked(row: int) -> None:
-        here = view.place().but(task=record.task_id, up=view.below("tasks"))
+        here = screen.view.place().but(task=record.task_id, up=screen.view.below("tasks"))
         state.go("completion", here.but(sample=listed[row].sample_id))
 
+    like = trial.like
+    before = {} if like is None else answers.verdicts_of_test(screen.run, record.task_id, like)
     rows = [
         (
             short_sample(record.task_id, each.sample_id),
             _verdict(grades[each.sample_id].verdict),
-            theme.verdict(each.verdict).letter,
+            theme.verdict(before[each.sample_id]).letter if each.sample_id in before else "",
             _answer(grades[each.sample_id]),
         )
         for each in listed

@@ -23,7 +23,7 @@ from dashboard.queries.listing import TASKS_PER_PAGE
 from dashboard.queries.records import TaskRecord
 from dashboard.state import View
 from dashboard.suspicions import Finding
-from dashboard.tasks import judgement
+from dashboard.tasks import corrected, judgement
 from dashboard.workspace import OpenRun
 from evaluator.model import Grade
 from evaluator.references import fault_of, reference_grades
@@ -132,6 +132,8 @@ def show(screen: Screen) -> TaskRecord:
         state.write(state.read().but(task=known[row], test=None))
 
     judged, names = judgement.words(run), task_names.names(run, known)
+    for task in corrected.changes(run):
+        judged[task] = " · ".join(filter(None, ("changed, not in the run", judged.get(task))))
     rows = [_row(line, names.get(line.task_id, line.task_id), judged.get(line.task_id, "")) for line in lines]
     lists.row_list(
         _columns(rows),

@@ -16,7 +16,7 @@ from dashboard.queries import answers, behaviours, dataset, records, task_names
 from dashboard.queries.answers import Short
 from dashboard.queries.dataset import CaseCount, Suspect
 from dashboard.queries.records import TaskRecord
-from dashboard.tasks import judgement, new_case, weak_tests
+from dashboard.tasks import corrected, judgement, new_case, weak_tests
 from dashboard.text import case_view, code_view, diff_view
 from dashboard.workspace import OpenRun
 from evaluator.model import Mode, Task, TestCase, Verdict
@@ -40,7 +40,7 @@ _COLUMNS = (
     Column("passed", "number", "84px", "rollouts that passed it, of all that ran it"),
     Column("answers", "mono", "50%", "what the rollouts answered, and how many did"),
     Column("input", "mono"),
-    Column("judged", "line", "54px"),
+    Column("judged", "line", "64px", "what people judged; changed: here, for the corrected dataset"),
 )
 
 
@@ -111,6 +111,8 @@ def case_table(screen: Screen, record: TaskRecord, cases: list[TestCase]) -> int
     def picked(row: int) -> None:
         state.write(state.read().but(task=record.task_id, test=known[row]))
 
+    changed = corrected.replaced(screen.run, record.task_id, cases)
+
     def row(case: TestCase) -> tuple[str, ...]:
         note = screen.run.notes.task(record.task_id, case.index)
         return (
@@ -119,7 +121,7 @@ def case_table(screen: Screen, record: TaskRecord, cases: list[TestCase]) -> int
             _share(counts.get(case.index)),
             _answers(found.get(case.index, []), case.expected, record.mode),
             case_view.in_one_line(case.input, record.mode),
-            (note.judgement or "note") if note else "",
+            "changed" if case.index in changed else (note.judgement or "note") if note else "",
         )
 
     lists.row_list(

@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from evaluator.commands.output import CommandError, Exit, counted, one_line, print_json, print_more, print_table
+from evaluator.runs import task_names
 from evaluator.runs.comparison import (
     Change,
     Comparison,
     Outcome,
     Setting,
     Side,
+    TaskChange,
     compare,
     headline,
     minor_settings,
@@ -67,7 +69,9 @@ def compare_runs(
         print_json({**sides, **about, **_figures(found)}, in_one_line=True)
     else:
         listed = _LISTED if changed is None else [each for each in _LISTED if each != Change.OTHER_TESTS]
-        _print(found, sides, said, against, minor, listed)
+        tasks = [task for task in found.tasks if task.change in listed]
+        names = _names(a, tasks) | _names(b, tasks)
+        _print(found, sides, said, against, minor, [(names.get(task.task_id, task.task_id), task) for task in tasks])
         _print_rewards(changed or [])
     if said is None:
         raise CommandError(f"no headline: {'; '.join(against)}")
@@ -87,6 +91,12 @@ def _side(run: Run, model: str | None, step: int | None, name: str) -> Side:
             known = "none of its rollouts has a step" if low is None else f"its steps: {low:,} to {high:,}"
             raise CommandError(f"--step-{name}: {run.path} has no rollouts at step {step:,}; {known}")
         return found
+
+
+def _names(run: Run, tasks: Sequence[TaskChange]) -> dict[str, str]:
+    with run.connect() as connection:
+        ids = [task.task_id for task in tasks[:_PRINTED]]
+        return task_names.names(lambda sql, params: connection.execute(sql, params).fetchall(), ids)
 
 
 def _figures(found: Comparison) -> dict[str, object]:
@@ -113,7 +123,7 @@ def _print(
     said: str | None,
     against: list[str],
     minor: list[Setting],
-    wanted: Sequence[Change],
+    listed: Sequence[tuple[str, TaskChange]],
 ) -> None:
     print(said or "No headline: the two can't be compared.")
     for line in against:
@@ -135,10 +145,9 @@ def _print(
         if count or change in (Change.FIXED, Change.BROKEN, Change.SAME)
     ]
     print_table(("tasks", ""), counts, numbers=("",))
-    listed = [task for task in found.tasks if task.change in wanted]
     if listed:
         print()
-        tasks = [(one_line(t.task_id, _WIDEST), _of(t.a), _of(t.b), t.change.words) for t in listed[:_PRINTED]]
+        tasks = [(one_line(name, _WIDEST), _of(t.a), _of(t.b), t.change.words) for name, t in listed[:_PRINTED]]
         print_table(("task", "A", "B", "change"), tasks, numbers=("A", "B"))
         print_more(len(listed), _PRINTED)
     for setting in minor:

@@ -328,7 +328,7 @@ def _figures(summary: Summary) -> Iterator[tuple[str, str]]:
     if summary.bad_lines:
         yield "bad lines", f"{summary.bad_lines:,} left out, listed in {summary.run}/run.json"
     if summary.expected:
-        yield "expected_pass", _agreeing(summary.expected)
+        yield "given grades", _agreeing(summary.expected)
     size = f"{counted(summary.rollouts, 'rollout')} of {counted(summary.tasks, 'task')}"
     yield "run", f"{summary.run} ({size}; {summary.seconds:,.1f} s, {paced(summary.rate)})"
     yield "next", summary.view
@@ -348,7 +348,7 @@ def _others(count: int, what: str) -> Iterator[tuple[str, str]]:
 
 def _agreeing(expected: Agreement) -> str:
     total = expected.agree + expected.differ
-    text = f"{expected.agree:,} of {total:,} agree"
+    text = f"{expected.agree:,} of {total:,} agree with ours"
     shown = expected.differing[:5]
     if not shown:
         return text

@@ -338,7 +338,7 @@ class Command(NamedTuple):
     words: Mapping[str, str] = {}
     """What each of an argument's words is."""
     renamed: Mapping[str, str] = {}
-    """Options' former names, which still work."""
+    """Options' other names, which mean the same."""
 
 
 COMMANDS: Final = {

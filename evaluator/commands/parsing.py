@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import re
-import sys
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NoReturn
@@ -66,9 +65,7 @@ def opposite(flag: str) -> str:
 
 
 def with_new_names(words: Sequence[str], renamed: Mapping[str, str]) -> Iterator[str]:
-    """The words of a command line with the present names of options; stderr has a note of each former one."""
+    """The words of a command line with the present names of options."""
     for word in words:
         name, equals, value = word.partition("=")
-        if name in renamed:
-            print(f"note: {name} is now {renamed[name]}", file=sys.stderr)
         yield renamed.get(name, name) + equals + value

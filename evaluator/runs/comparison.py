@@ -234,6 +234,9 @@ def obstacles(found: Comparison, settings: list[Setting]) -> list[str]:
         lines.append(f"{_tasks(other)} with another prompt, other tests or other grading in B")
     if not lines and not found.difference.n:
         lines.append("no shared task has graded rollouts on both sides")
+        if missing := found.a_left_out + found.b_left_out:
+            have = f"{missing:,} rollouts have" if missing > 1 else "1 rollout has"
+            lines.append(f"{have} no grade: make it with `rollscope grade ROLLOUTS --dataset DATASET`")
     return lines
 
 

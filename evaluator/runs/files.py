@@ -10,6 +10,7 @@ import contextlib
 import fcntl
 import itertools
 import os
+import shlex
 import shutil
 import time
 from datetime import UTC, datetime
@@ -69,12 +70,11 @@ def read_manifest(run: Path) -> Manifest:
     path = run / MANIFEST
     try:
         manifest = msgspec.convert(_with_options(msgspec.json.decode(path.read_bytes())), type=Manifest)
-    except FileNotFoundError:
-        raise RunError(
-            f"{run}: not a run (it has no {MANIFEST}): pass a directory that `rollscope grade` created"
-        ) from None
-    except NotADirectoryError:
-        raise RunError(f"{run}: a file, not a run: pass a directory that `rollscope grade` created") from None
+    except (FileNotFoundError, NotADirectoryError):
+        if not run.exists():
+            raise RunError(f"{run}: no such run") from None
+        command = f"rollscope grade {shlex.quote(str(run))} --output {shlex.quote(f'runs/{run.stem}')}"
+        raise RunError(f"{run}: not a run, so it has no grades of ours: first {command}") from None
     except OSError as error:
         raise RunError(f"{path}: can't be read: {error.strerror}") from None
     except msgspec.MsgspecError as error:

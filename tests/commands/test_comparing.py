@@ -96,3 +96,13 @@ def test_the_same_rollouts_with_other_tests_are_compared_by_their_rewards(tmp_pa
     assert [(each["sample_id"], each["before"], each["after"]) for each in report["reward_changes"]] == [("t0#1", 1, 0)]
     write(tmp_path / "others", {"t0": "PW", "t1": "PP"}, stronger)
     assert rollscope("compare", "before", "others", cwd=tmp_path).returncode == 2
+
+
+def test_what_has_no_grades_is_answered_with_the_command_that_makes_them(runs: Path) -> None:
+    (runs / "x.jsonl").write_text("{}")
+    said = "rollscope: x.jsonl: not a run, so it has no grades of ours: first rollscope grade x.jsonl --output runs/x"
+    assert one_line(rollscope("compare", "a", "x.jsonl", cwd=runs).stderr) == said
+    write(runs / "ungraded", {"t0": "?"})
+    done = rollscope("compare", "a", "ungraded", cwd=runs)
+    assert done.returncode == 2
+    assert "  1 rollout has no grade: make it with `rollscope grade ROLLOUTS --dataset DATASET`" in done.stdout

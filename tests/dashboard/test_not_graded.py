@@ -202,3 +202,19 @@ def test_notes_survive_a_cleaned_cache(tmp_path: Path) -> None:
     for path in sorted((tmp_path / "cache").rglob("*"), reverse=True):
         path.unlink() if path.is_file() else path.rmdir()
     assert read_notes(run.path).rollouts[0].note == "well done"
+
+
+def test_the_failing_test_case_that_a_file_recorded_is_shown_as_what_the_file_said(tmp_path: Path, show: Show) -> None:
+    account = {"error_code": -2, "error_message": "Wrong answer", "inputs": "1 2\n", "output": "7\n", "expected": "3\n"}
+    row = {"question_id": "q", "code_list": ["print(7)"], "graded_list": [False], "metadata": [json.dumps(account)]}
+    show(rollouts=[lines(tmp_path / "theirs.jsonl", [row])])
+    opened()
+    said = text(visit("completion"))
+    assert "Its failing test case, as LiveCodeBench recorded it" in said
+    assert "First difference: line 1, column 1, expected `3`, got `7`" in said
+
+
+@pytest.mark.usefixtures("with_tests")
+def test_a_completion_that_is_not_graded_has_a_link_to_grade_the_file() -> None:
+    links = [link.label for link in drawn("completion").get("page_link")]
+    assert "Grade all 2 rollouts" in links

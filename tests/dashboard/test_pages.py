@@ -202,6 +202,13 @@ def test_the_first_failure_opens_at_its_failing_line() -> None:
     assert "1 of 9" in shown
 
 
+def test_a_filter_without_a_failure_is_dropped_for_the_run_s_first() -> None:
+    app = visit("overview", verdict="passed")
+    [button] = [button for button in app.button if button.key == "first_failure"]
+    assert button.label == "No failure in the filter: open the run's first"
+    assert followed(click(app, "first_failure")).query_params["verdict"] == "failed"
+
+
 def test_next_and_previous_stay_inside_the_filter_and_the_next_failing_test_case_in_the_rollout() -> None:
     app = visit("completion", verdict="runtime_error", task="math/add", sample="add#1", test="0")
     assert "1 of 2" in text(app)

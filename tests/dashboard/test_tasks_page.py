@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from dashboard.queries import records
+from dashboard.queries import answers, records
 from dashboard.tasks import corrected, new_case
 from dashboard.tasks.new_case import CaseError
 from dashboard.workspace import OpenRun
@@ -192,6 +192,21 @@ def test_the_form_starts_from_the_selected_test_case() -> None:
     assert "Argument 2 is not JSON" in text(app)
     click(app, "run_new_case")
     assert "new_case" not in app.session_state
+
+
+def test_what_a_sample_was_is_its_verdict_of_that_test_case(run: OpenRun) -> None:
+    codes = answers.codes(run, "math/add", 9).rows
+    assert [each.verdict for each in codes if each.sample_id == "add#1"] == ["runtime_error"]
+    assert answers.verdicts_of_test(run, "math/add", 0)["add#1"] == "passed"
+
+
+def test_a_change_is_marked_in_both_lists() -> None:
+    app = visit("tasks", task="math/add", test="1", tab="new")
+    app.text_area[1].set_value("4").run()
+    click(app, "change_False")
+    assert [row["cells"][-1] for row in component(app, "case_list")["rows"]] == ["", "changed", ""]
+    [marked] = [row["cells"] for row in component(app, "task_list")["rows"] if "math/add" in row["cells"]]
+    assert marked[-1].startswith("changed, not in the run")
 
 
 def test_an_answer_that_most_give_stands_beside_the_expected_one() -> None:

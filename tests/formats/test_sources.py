@@ -51,11 +51,16 @@ def test_a_pattern_and_words_are_taken_once_each(folder):
         ("gone.jsonl", "no such file"),
         ("a\0b", "no such file"),
         ("empty", "holds no file of rows"),
+        ("run", r"^run: a run, not rows: name the files that it was made of \(r.jsonl, d.jsonl\)$"),
+        ("broken", "^broken: a run, not rows: name the files that it was made of$"),
         ("s3://b/k", "only read where it is named"),
     ],
 )
 def test_a_word_that_means_no_file_is_refused_in_one_line(folder, word, message):
     (folder / "empty").mkdir()
+    for name, manifest in (("run", '{"rollouts": "r.jsonl", "dataset": "d.jsonl"}'), ("broken", "[")):
+        (folder / name).mkdir()
+        (folder / name / "run.json").write_text(manifest)
     with pytest.raises(FormatError, match=message):
         resolve(word)
 

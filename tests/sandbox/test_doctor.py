@@ -55,6 +55,7 @@ def test_without_json_it_is_a_table_of_every_layer(tmp_path: Path) -> None:
     done = rollscope("doctor", cwd=tmp_path)
     assert done.returncode == Exit.DONE
     assert [name for name in ROWS if name not in done.stdout] == []
+    assert max(map(len, done.stdout.splitlines())) <= 100
 
 
 @pytest.mark.attacks

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple, TypeAlias
 import msgspec
 
 from evaluator.extras import MissingExtraError, needs
+from evaluator.formats.reading.json_text import JsonError, decode_json
 from evaluator.formats.reading.problems import FormatError, one_line
 from evaluator.user_files import cache_folder
 
@@ -91,6 +92,7 @@ _PACKINGS = (".gz", ".zst", ".bz2", ".xz")
 _ENDINGS = (".jsonl", ".json", ".ndjson", ".parquet", ".csv", ".tsv", ".eval", ".traj")
 SIDECARS = ("_materialized_inputs.jsonl", "_failures.jsonl", "_aggregate_metrics.json")
 """What NeMo Gym writes next to its rollouts: the inputs, the failures, the figures."""
+_RUN = "run.json"
 _OTHERS_SHOWN = 3
 _PATTERN = re.compile(r"[*?\[]")
 _NUMBER = re.compile(r"(\d+)")
@@ -123,6 +125,8 @@ def _meant(word: str, *, remote: bool) -> Iterator[Source]:
         if not remote:
             raise FormatError(f"{one_line(word)}: is only read where it is named on the command line")
         yield from _from_s3(word)
+    elif os.path.isfile(os.path.join(word, _RUN)):  # noqa: PTH113, PTH118 - a name with a NUL is not a file
+        raise FormatError(f"{one_line(word)}: a run, not rows: name the files that it was made of{_made_of(word)}")
     elif os.path.isdir(word):  # noqa: PTH112 - a name with a NUL is not a directory
         yield from _all_of(_in_folder(Path(word)), word, f"holds no file of rows{_others_in(Path(word))}")
     elif _PATTERN.search(word) and not os.path.lexists(word):
@@ -131,6 +135,17 @@ def _meant(word: str, *, remote: bool) -> Iterator[Source]:
         raise FormatError(f"{one_line(word)}: no such file: check the path")
     else:
         yield source_of(word)
+
+
+def _made_of(run: str) -> str:
+    """The files that a run says it was made of, as the rest of a sentence."""
+    try:
+        made = decode_json(Path(run, _RUN).read_bytes())
+    except (OSError, JsonError):
+        return ""
+    names = [made.get(name) for name in ("rollouts", "dataset")] if isinstance(made, dict) else []
+    shown = dict.fromkeys(one_line(name) for name in names if isinstance(name, str) and name)
+    return f" ({', '.join(shown)})" if shown else ""
 
 
 def _all_of(paths: list[Path], word: str, why: str) -> Iterator[Source]:
@@ -151,7 +166,7 @@ def _matching(pattern: str) -> list[Path]:
 def _in_folder(folder: Path) -> list[Path]:
     found = []
     for here, folders, names in os.walk(folder):
-        if "run.json" in names:
+        if _RUN in names:
             folders.clear()
             continue
         folders[:] = [name for name in folders if not name.startswith(".")]
