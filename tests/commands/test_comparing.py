@@ -106,3 +106,11 @@ def test_what_has_no_grades_is_answered_with_the_command_that_makes_them(runs: P
     done = rollscope("compare", "a", "ungraded", cwd=runs)
     assert done.returncode == 2
     assert "  1 rollout has no grade: make it with `rollscope grade ROLLOUTS --dataset DATASET`" in done.stdout
+
+
+def test_tasks_without_an_id_are_listed_by_their_prompts(tmp_path: Path) -> None:
+    tasks = {name: task(name, prompt=f"Print the number {name[-1]}") for name in ("prompt-1", "prompt-2")}
+    write(tmp_path / "c", {"prompt-1": "P", "prompt-2": "W"}, tasks)
+    write(tmp_path / "d", {"prompt-1": "W", "prompt-2": "P"}, tasks)
+    lines = rollscope("compare", "c", "d", cwd=tmp_path).stdout.splitlines()
+    assert [line.split() for line in lines[-2:]] == [["2", "0/1", "1/1", "fixed"], ["1", "1/1", "0/1", "broken"]]
