@@ -310,7 +310,7 @@ def sample(screen: Screen) -> None:
         return
     target = view.place().but(task=found[0], sample=found[1])
     with st.container(horizontal=True, vertical_alignment="center"):
-        facts.section(f"The first of them: {task_names.name(run, found[0])}, {record.sample_id}")
+        facts.section(f"The first of them: {task_names.name(run, found[0])}")
         state.link("completion", target, "Open it")
     st.html(diff_view.text_block(record.completion[:_SAMPLE_SHOWN], height="max(200px, calc(100vh - 400px))"))
     if not run.manifest.dataset:
