@@ -181,7 +181,7 @@ def _columns(rows: list[tuple[str, str, str, str]]) -> tuple[Column, ...]:
     name, passed = (14 + _CHARACTER * max((len(row[place]) for row in rows), default=0) for place in (1, 2))
     return (
         Column("", "mark", "16px", "! marks a suspect"),
-        Column("task", "wrap", f"{min(150.0, name):.0f}px"),
+        Column("task", "wrap", f"{min(150.0, max(48.0, name)):.0f}px"),
         Column("pass", "number", f"{max(56.0, passed):.0f}px", "rollouts that passed, of those graded"),
         Column("why", "wrap", "", "why its tests are suspect, and what people judged"),
     )
