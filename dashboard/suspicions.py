@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 from dashboard.facts import counted
 from evaluator.model import Mode, Task, TestCase
 from evaluator.suites.reading.plan import notes_on
+from evaluator.tasks import long_numbers
 from evaluator.tasks.given_tests import CARRIAGE_RETURNS
 
 _PARSED_MOST: Final = 4_000
@@ -162,8 +163,8 @@ def _as_json(value: object) -> object:
 
 def _decoded(text: str) -> object:
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
+        return long_numbers.loads(text)
+    except ValueError:
         return text
 
 

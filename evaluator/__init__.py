@@ -7,6 +7,7 @@ grade(task, "def add(a, b): return a + b").reward
 
 from typing import TYPE_CHECKING
 
+from evaluator import _linux  # noqa: F401
 from evaluator.api import agrade, configure, grade, grade_all
 from evaluator.extras import MissingExtraError
 from evaluator.file_grading import GradedFile, grade_file

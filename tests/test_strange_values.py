@@ -17,7 +17,8 @@ NO_FINITE = {"1e999", "-1e999", "NaN", "Infinity", "-Infinity"}
 FRACTIONS = {"0.5", "5e-324"}
 TEXTS = {'""', '"7"', '"\\ud800"', '"a\\u0000b"', '"\\u202e\\u200b"', json.dumps("y" * 100_000)}
 NO_NUMBERS = TEXTS - {'"7"'}
-OTHERS = {"true", "[]", "{}", '{"\\udfff": [NaN]}', "[" * 900 + "]" * 900}
+TOO_DEEP = "[" * 200 + "]" * 200  # with the row around it
+OTHERS = {"true", "[]", "{}", '{"\\udfff": [NaN]}', "[" * 199 + "]" * 199, TOO_DEEP}
 ZEROES = {"0", "-0", "-0.0", "null"}
 VALUES = sorted(WHOLE | TOO_LARGE | NO_FINITE | FRACTIONS | TEXTS | OTHERS | ZEROES)
 INTEGERS = {value for value in VALUES if value.lstrip("-").isdecimal()}
@@ -31,7 +32,7 @@ BAD_IN_ROLLOUTS = {
     "model": set(VALUES) - INTEGERS - TEXTS - {"null"},
     "group": set(VALUES) - INTEGERS - TEXTS - {"null"},
     "completion": set(VALUES) - TEXTS,
-    "seed": set(),
+    "seed": {TOO_DEEP},
 }
 BAD_IN_TASKS = {
     "weights": set(VALUES) - {"null", "[]"},
@@ -44,7 +45,7 @@ BAD_IN_TASKS = {
     "prompt": set(VALUES) - TEXTS - {"null", "[]"},
     "reference": set(VALUES) - TEXTS - {"null"},
     "in_outs": set(VALUES) - {"null", "{}", '{"\\udfff": [NaN]}'},
-    "year": set(),
+    "year": {TOO_DEEP},
 }
 LIMITS = ("wall_s", "cpu_s", "total_s", "memory_mb", "virtual_mb", "output_mb", "threads", "processes")
 
@@ -63,7 +64,7 @@ def rollout_lines() -> tuple[list[str], dict[int, str]]:
         for value in VALUES:
             lines.append(with_field(sample(f"s{len(lines)}", "42", "answer"), name, value))
             if value in refused:
-                bad[len(lines)] = name
+                bad[len(lines)] = name if value != TOO_DEEP else "not"  # usable
     return lines, bad
 
 

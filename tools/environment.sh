@@ -20,7 +20,7 @@ candidates() {
     [ -z "${PYTHON:-}" ] || command -v "$PYTHON" || true
     # As root, graded code runs as another user, who usually can't read root's home.
     [ "$(id -u)" != 0 ] || printf '%s\n' /usr/bin/python3 /usr/local/bin/python3
-    for name in python3 python3.13 python3.12 python3.11 python3.14 python; do
+    for name in python3 python3.14 python3.13 python3.12 python3.11 python; do
         (
             IFS=:
             for folder in $PATH; do

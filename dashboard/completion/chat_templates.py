@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple
 
+from evaluator.tasks import long_numbers
+
 _START = re.compile(
     r"<\|im_start\|>(\w+)\n?|<\|start_header_id\|>(\w+)<\|end_header_id\|>\n*|<start_of_turn>(\w+)\n?"
     r"|<\|start\|>(\w+)[^<\n]{0,80}(?:<\|channel\|>\w+)?[^<\n]{0,80}<\|message\|>|<｜(System|User|Assistant)｜>"
@@ -63,8 +65,8 @@ def parts(text: str) -> list[Part]:
 def call(arguments: Any) -> Iterator[Part]:
     """A part for each argument of a tool call, given as an object or its JSON, a text as it is."""
     try:
-        value = json.loads(arguments) if isinstance(arguments, str) else arguments
-    except (ValueError, RecursionError):
+        value = long_numbers.loads(arguments) if isinstance(arguments, str) else arguments
+    except ValueError:
         value = arguments
     if isinstance(value, dict) and isinstance(value.get("name"), str) and "arguments" in value:
         yield Part("text", "calls", value["name"])

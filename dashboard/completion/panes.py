@@ -16,6 +16,7 @@ from dashboard.queries.records import CaseRecord, RolloutRecord, TaskRecord, dec
 from dashboard.text import case_view, code_view, diff_view, tables_view
 from dashboard.why import siblings, smallest, why
 from evaluator.model import Kind, Mode, Traceback, Verdict
+from evaluator.tasks import long_numbers
 
 _LONGEST = 200
 
@@ -213,8 +214,8 @@ def _tree(value: Any) -> Any:
     if not isinstance(value, str) or not value.startswith(("{", "[")):
         return value
     try:
-        return json.loads(value)
-    except (ValueError, RecursionError):
+        return long_numbers.loads(value)
+    except ValueError:
         return value
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import contextlib
-import json
 import re
 
 import msgspec
@@ -14,6 +13,7 @@ from dashboard import escape, facts
 from dashboard.queries import records
 from dashboard.queries.records import CaseRecord, RolloutRecord, TaskRecord, decoded
 from evaluator.model import Limits, Mode, Task
+from evaluator.tasks import long_numbers
 
 _MOST_SHOWN = 100_000
 """Characters; a longer script is only downloaded."""
@@ -156,7 +156,7 @@ def _ending(task: Task, given: str) -> tuple[str, list[str]]:
 
 def _as_python(text: str) -> str:
     """A value as `repr` writes it, like the actual one; other text, such as `a true value`, as it is."""
-    for read in (json.loads, ast.literal_eval):
+    for read in (long_numbers.loads, ast.literal_eval):
         with contextlib.suppress(ValueError, SyntaxError, RecursionError, MemoryError):
             return repr(read(text))
     return text

@@ -14,6 +14,7 @@ from dashboard import escape
 from dashboard.completion import chat_templates
 from dashboard.completion.chat_templates import Part, call, parts
 from dashboard.queries.records import RolloutRecord, TaskRecord
+from evaluator.tasks import long_numbers
 
 _MAX_LABEL = 80
 _MESSAGES = ("messages", "prompt")
@@ -55,8 +56,8 @@ class _Metadata(msgspec.Struct, frozen=True):
 def fields(metadata: str | None) -> dict[str, Any]:
     """The metadata as an object; empty where there is none."""
     try:
-        found = json.loads(metadata or "{}")
-    except (ValueError, RecursionError):
+        found = long_numbers.loads(metadata or "{}")
+    except ValueError:
         return {}
     return found if isinstance(found, dict) else {}
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import json
 import textwrap
 import threading
 from collections import Counter
@@ -30,6 +29,7 @@ from evaluator import grade_all
 from evaluator.model import Grade, Kind, Mode, Rollout, Task, TestCase
 from evaluator.options import Options
 from evaluator.runs.reading import Manifest
+from evaluator.tasks import long_numbers
 
 SAMPLES_MOST = 64
 _RESULT = "new_case"
@@ -169,8 +169,8 @@ def _changes(screen: Screen, task: Task, like: TestCase | None, case: TestCase) 
 
 def _require_json(text: str, name: str) -> None:
     try:
-        json.loads(text)
-    except (ValueError, RecursionError):
+        long_numbers.loads(text)
+    except ValueError:
         raise CaseError(f"{name} is not JSON; a text needs double quotes.") from None
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import streamlit as st
 
 from dashboard import facts, state, widgets
@@ -20,6 +18,7 @@ from dashboard.tasks import corrected, judgement, new_case, weak_tests
 from dashboard.text import case_view, code_view, diff_view
 from dashboard.workspace import OpenRun
 from evaluator.model import Mode, Task, TestCase, Verdict
+from evaluator.tasks import long_numbers
 
 _CASES_LISTED = 2_000
 _ANSWER = 18
@@ -242,8 +241,8 @@ def parsed(record: TaskRecord, chosen: TestCase) -> str:
 
 def _value(text: str) -> str:
     try:
-        shown = repr(json.loads(text))
-    except (ValueError, RecursionError):
+        shown = repr(long_numbers.loads(text))
+    except ValueError:
         return f"<not JSON: {text[:60]!r}>"
     return shown if len(shown) <= 2_000 else f"{shown[:2_000]}…"
 

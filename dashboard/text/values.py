@@ -6,7 +6,6 @@ Values are read from their texts as literals of Python or as JSON, of bounded si
 from __future__ import annotations
 
 import ast
-import json
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator
 from contextlib import suppress
@@ -19,6 +18,7 @@ from dashboard.text.words import Span, changed_spans, opcodes
 from evaluator.checkers import get_checker
 from evaluator.model import Excerpt
 from evaluator.syntax import tree_of
+from evaluator.tasks import long_numbers
 
 NOTHING: Final = object()
 _LONGEST = 70_000
@@ -41,8 +41,8 @@ def literal(text: str) -> Any:
     with suppress(ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
         if tree is not None and len(tree.body) == 1 and isinstance(only := tree.body[0], ast.Expr):
             return ast.literal_eval(only.value)
-    with suppress(ValueError, RecursionError):
-        return json.loads(text)
+    with suppress(ValueError):
+        return long_numbers.loads(text)
     return NOTHING
 
 

@@ -9,6 +9,7 @@ import json
 import re
 import sys
 import tomllib
+from collections.abc import Callable
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
@@ -29,6 +30,7 @@ from evaluator.graders import get_grader, needs_tasks
 from evaluator.graders.spec import anchored
 from evaluator.model import JsonValue
 from evaluator.runs.files import is_run, read_manifest
+from evaluator.tasks import long_numbers
 from evaluator.tasks.import_headers import LIVECODEBENCH
 
 
@@ -102,7 +104,7 @@ def tell_failures(rollouts: Path, format_name: str | None) -> None:
         print(f"{path}: failed, without a completion: {failures.total():,} ({kinds})", file=sys.stderr)
 
 
-_READERS = {".json": json.loads, ".toml": tomllib.loads}
+_READERS: Final[dict[str, Callable[[str], JsonValue]]] = {".json": long_numbers.loads, ".toml": tomllib.loads}
 
 
 def grader_text(given: str | None) -> str | None:

@@ -19,6 +19,7 @@ import msgspec
 
 from evaluator.graders.grader import GraderError
 from evaluator.model import JsonValue
+from evaluator.tasks import long_numbers
 
 
 class GraderSpec(msgspec.Struct, frozen=True):
@@ -45,8 +46,8 @@ def parse_spec(text: str) -> GraderSpec:
 
 def _from_json(text: str) -> GraderSpec:
     try:
-        row = json.loads(text)
-    except (ValueError, RecursionError) as error:
+        row = long_numbers.loads(text)
+    except ValueError as error:
         raise GraderError(f"grader is not a JSON object: {error}") from None
     if not isinstance(row, dict) or not isinstance(row.get("name"), str):
         raise GraderError('grader has no "name": give for example {"name": "tests"}')
@@ -63,8 +64,8 @@ def _option(pair: str, text: str) -> tuple[str, JsonValue]:
     if not equals or not key.strip():
         raise GraderError(f"grader {text!r}: {pair!r} must be key=value")
     try:
-        return key.strip(), json.loads(value)
-    except (ValueError, RecursionError):
+        return key.strip(), long_numbers.loads(value)
+    except ValueError:
         return key.strip(), value
 
 

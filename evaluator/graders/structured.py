@@ -30,6 +30,7 @@ from evaluator.graders.grader import Grader, GraderError
 from evaluator.model import CaseResult, Grade, JsonValue, Rollout, Task, TestCase
 from evaluator.stages import stage
 from evaluator.suites.reading import UngradableError
+from evaluator.tasks import long_numbers
 
 _LONGEST: Final = 1_000_000
 """Characters of a text."""
@@ -122,8 +123,8 @@ def _joined(config: Config, answer: JsonValue) -> Requirements:
     """
     value = answer
     if isinstance(answer, str):
-        with suppress(ValueError, RecursionError):
-            value = json.loads(answer)
+        with suppress(ValueError):
+            value = long_numbers.loads(answer)
     for_another = not isinstance(value, dict) and (config.schema is not None or config.required or config.ranges)
     if value is None or for_another:
         return config

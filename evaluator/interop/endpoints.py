@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import msgspec
 
 from evaluator.extras import needs
+from evaluator.tasks import long_numbers
 from evaluator.workers.interrupts import Stop
 
 with needs("serve", "a server needs starlette and uvicorn"):
@@ -89,10 +90,10 @@ def posted(
 
 def _read(body: bytes, kind: type[Body], hint: str) -> Body:
     try:
-        return msgspec.convert(json.loads(body.decode()), kind)
+        return msgspec.convert(long_numbers.loads(body.decode()), kind)
     except msgspec.ValidationError as error:
         raise ValueError(f"{hint}{error}") from None
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise ValueError(f"{hint}the body is not JSON: {error}") from None
 
 

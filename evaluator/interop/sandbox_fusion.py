@@ -226,7 +226,7 @@ async def run(request: Request, limits: Limits) -> Answer:
     )
     try:
         files = msgspec.json.decode(fetched or b"{}", type=dict[str, str])
-    except msgspec.DecodeError:  # cut off at the output limit
+    except (msgspec.DecodeError, UnicodeDecodeError):  # cut off at the output limit
         files = {}
     files = {name: files[name] for name in files if name in request.fetch_files}
     return Answer("Success" if result.return_code == 0 else "Failed", run_result=result, files=files)

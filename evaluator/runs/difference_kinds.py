@@ -15,6 +15,8 @@ from typing import Any, Final
 
 import msgspec
 
+from evaluator.tasks import nesting
+
 LONGEST: Final = 2_000
 """Characters of an expected or an actual text that are compared."""
 OTHER: Final = "other value"
@@ -234,7 +236,7 @@ _RELATED: Final[dict[str, Callable[[Any, Any], bool]]] = {
 @lru_cache(maxsize=20_000)
 def _value(text: str) -> Any:
     """The value of a source text; callers do not change it."""
-    readers = (msgspec.json.decode, ast.literal_eval)
+    readers = (_json_value, ast.literal_eval)
     # JSON is read ten times as fast. Where both can read a text it is the same value.
     for read in readers if text[:1] in _JSON else readers[::-1]:
         try:
@@ -242,3 +244,8 @@ def _value(text: str) -> Any:
         except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
             pass
     return _UNREADABLE
+
+
+def _json_value(text: str) -> Any:
+    nesting.require_shallow(text)
+    return msgspec.json.decode(text)

@@ -1,4 +1,5 @@
-"""JSON whose whole numbers have more than the 4,300 digits that Python converts by itself: answers of contests have.
+"""JSON that others wrote, nested within bounds. Its whole numbers may have more than the 4,300 digits that Python
+converts by itself: answers of contests have.
 
 The limit is there since the conversion takes quadratic time; here it takes far less, and has a limit of its own.
 """
@@ -8,6 +9,7 @@ from __future__ import annotations
 import json
 import sys
 
+from evaluator.tasks import nesting
 from evaluator.tasks.parts import JsonValue
 
 MOST_DIGITS = 100_000
@@ -20,8 +22,11 @@ def allow() -> None:
     sys.set_int_max_str_digits(MOST_DIGITS)
 
 
-def loads(text: str) -> JsonValue:
-    """`json.loads`. Raises `ValueError` for what is not JSON, or has a longer number than `MOST_DIGITS`."""
+def loads(text: str, most_levels: int = nesting.MOST) -> JsonValue:
+    """`json.loads`. Raises `ValueError` for what is not JSON, is nested in more levels than `most_levels`, or has a
+    longer number than `MOST_DIGITS`.
+    """
+    nesting.require_shallow(text, most_levels)
     try:
         return json.loads(text)
     except json.JSONDecodeError:

@@ -85,7 +85,7 @@ def _decoded_in_outs(value: JsonValue) -> dict[str, JsonValue]:
     if isinstance(value, str):
         try:
             value = long_numbers.loads(value)  # not msgspec: Python's writer leaves NaN and lone surrogates in JSON
-        except (ValueError, RecursionError) as error:
+        except ValueError as error:
             raise RecordError(f"in_outs is text that is not JSON: {error}") from None
     if not isinstance(value, dict):
         raise RecordError('in_outs must be an object: {"inputs": [...], "outputs": [...], "fn_name": ...}')

@@ -46,10 +46,12 @@ def f(x):
     for _ in range(80): one, other = (one, one), (other, other)
     return 2 * x if sorted([one, other]) else None
 """),
-    endless("hash-of-a-tuple-that-doubles", "costly comparison", """
+    endless("hash-of-a-pair-that-doubles", "costly comparison", """
+import sys
+pair = slice if sys.version_info >= (3, 12) else lambda *both: both  # a tuple keeps its hash since 3.14
 def f(x):
-    doubled = (1,)
-    for _ in range(80): doubled = (doubled, doubled)
+    doubled = 1
+    for _ in range(80): doubled = pair(doubled, doubled)
     return 2 * x if hash(doubled) else None
 """),
     endless("set-of-equal-hashes", "costly comparison", """
@@ -128,7 +130,7 @@ def f(x): return Answer()
     endless("endless-iterator-as-answer", "answer", """
 import collections, itertools
 class Answer:
-    def __init__(self): self.items = itertools.repeat(1)
+    def __init__(self): self.items = iter(int, 1)
     def __iter__(self): return self.items
     def __eq__(self, other): return list(collections.deque(self, maxlen=0)) == other
 def f(x): return Answer()

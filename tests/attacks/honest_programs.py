@@ -27,8 +27,8 @@ def _counted(last: int) -> str:
 
 _SMALL, _LARGE = 10, 200_000
 
-_DEPTH_THROUGH_C = {(3, 11): 30_000, (3, 12): 400}.get(sys.version_info[:2], 3_000)
-"""From 3.12 on Python itself ends such a recursion, whatever limit was set."""
+_DEPTH_THROUGH_C = {(3, 12): 400, (3, 13): 3_000}.get(sys.version_info[:2], 30_000)
+"""3.12 and 3.13 themselves end such a recursion, whatever limit was set."""
 
 
 def _sevens(exponent: int) -> str:

@@ -28,7 +28,8 @@ def f(x): return None
     "isinstance-and-list": LIAR + """
 import builtins
 kept = dict(vars(builtins))
-def lie(*_):
+def lie(*values):
+    if values != ((),): return kept['list'](*values)  # of an import
     vars(builtins).update(kept)
     return Liar()
 def f(x):

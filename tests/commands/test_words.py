@@ -43,7 +43,7 @@ def test_another_name_of_an_option_means_the_same(ask: Ask) -> None:
 def test_a_word_that_is_nothing_is_one_line_with_the_nearest(ask: Ask) -> None:
     for words, told in (
         (["grad"], "no such command or file: grad (did you mean grade?) (see rollscope --help)"),
-        (["grade", "r.jsonl", "--datset", "d"], "unrecognized arguments: --datset d (did you mean --dataset or "),
+        (["grade", "r.jsonl", "--datset=d"], "unrecognized arguments: --datset=d (did you mean --dataset or "),
     ):
         assert ask(*words) == 2
         assert one_line(ask.err).startswith(f"rollscope: {told}")

@@ -256,7 +256,7 @@ def test_programmatic_checks() -> None:
         assert over_http(server, "/verify", row(answer))["reward"] == pytest.approx(reward), answer
     told = over_http(server, "/verify", row("5"))
     assert (told["reward"], told["mask_sample"]) == (0.0, True)
-    assert "not iterable" in told["failure_reason"]
+    assert "iterable" in told["failure_reason"]
 
 
 @runs(document.CONFIGURATION)

@@ -124,11 +124,18 @@ def test_a_missing_interpreter(tmp_path: Path) -> None:
     assert str(tmp_path / "python3") in one_line(done.stderr)
 
 
-def test_elsewhere_than_on_linux_the_import_says_so() -> None:
-    code = "import sys; sys.platform = 'darwin'; import evaluator"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    last = done.stderr.splitlines()[-1]
-    assert last == "ImportError: Rollscope runs on Linux alone: on macOS and Windows use a container or WSL 2"
+@pytest.mark.parametrize("system", ["darwin", "win32"])
+def test_elsewhere_than_on_linux_one_line_says_so(system: str) -> None:
+    told = "runs on Linux alone: on macOS and Windows use a container or WSL 2\n"
+    begin = f"import runpy, sys; sys.platform = {system!r}; "
+    for name, words in ("rollscope", "import rollscope.__main__"), ("-m", "runpy.run_module('evaluator')"):
+        done = python(f"{begin}sys.argv[0] = {name!r}; {words}")
+        assert (done.returncode, done.stdout, done.stderr) == (Exit.BAD_INPUT, "", f"rollscope: {told}")
+    assert python(f"{begin}import evaluator").stderr.endswith(f"\nImportError: Rollscope {told}")
+
+
+def python(code: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
 
 
 def test_a_processor_without_a_filter_is_a_machine_without_a_sandbox(monkeypatch: pytest.MonkeyPatch) -> None:

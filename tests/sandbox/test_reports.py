@@ -3,13 +3,15 @@
 import contextlib
 import json
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluator.model import Traceback
-from evaluator.sandbox.host.outcomes import Report, report, stack_of, traceback_of
+from evaluator.sandbox.host.outcomes import Ended, Report, report, stack_of, traceback_of
 from evaluator.sandbox.host.wire import BrokenFrameError
+from evaluator.suites.host.cases import CaseReport
 
 SOURCE = "def f():\n    return 1 / 0\nf()\n"
 
@@ -35,6 +37,17 @@ BROKEN = {
 def test_a_text_that_is_not_a_report_is_a_broken_frame(what: str) -> None:
     with pytest.raises(BrokenFrameError):
         report(BROKEN[what])
+
+
+def test_no_message_from_inside_has_room_for_a_value_that_is_nested() -> None:
+    for kind, own in (
+        (Report, b""),
+        (Ended, b'"exit_status":0,"cpu_s":0,"memory_kib":0,'),
+        (CaseReport, b'"status":"passed",'),
+    ):
+        for inner in (b"[]", b"[" * 1_000_000):
+            with pytest.raises(msgspec.ValidationError, match="unknown field `more`"):
+                msgspec.json.decode(b"{" + own + b'"more":' + inner + b"}", type=kind)
 
 
 def within_bounds(made: Report) -> None:

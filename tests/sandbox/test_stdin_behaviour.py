@@ -31,7 +31,7 @@ PROGRAMS: dict[str, str] = {
     "mixed without a flush": "import sys\nprint('text')\nsys.stdout.buffer.write(b'bytes\\n')",
     "os.write beside print": "import os\nprint('later')\nos.write(1, b'sooner\\n')",
     "the name and the file": "import os\nprint(__name__, os.path.isabs(__file__), os.path.basename(__file__), __doc__, __package__)",
-    "annotations": "x: int = 3\nprint(__annotations__)",
+    "annotations": "x: int = 3\nprint(globals().get('__annotations__'))",
     "module main": "import sys, __main__\nx = 5\nprint(__main__.x, sys.modules['__main__'].x, __main__.__dict__ is globals())",
     "arguments": "import sys\nprint(sys.argv, len(sys.argv))",
     "exit text": "import sys\nprint(1)\nsys.exit('why it failed')",

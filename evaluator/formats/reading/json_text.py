@@ -17,7 +17,7 @@ import msgspec
 
 from evaluator.formats.reading.problems import Problem, snippet_of, too_long
 from evaluator.model import JsonValue
-from evaluator.tasks import long_numbers
+from evaluator.tasks import long_numbers, nesting
 
 
 class JsonError(ValueError):
@@ -31,8 +31,11 @@ def decode_json(data: bytes | bytearray | str) -> JsonValue:
     files have them.
     """
     try:
+        nesting.require_shallow(data)
         return msgspec.json.decode(data)
-    except (msgspec.DecodeError, UnicodeError, RecursionError):
+    except nesting.NestedError as error:
+        raise JsonError(f"not usable: {error}") from None
+    except (msgspec.DecodeError, UnicodeError):
         return _decode_slowly(data)
 
 
@@ -44,8 +47,6 @@ def _decode_slowly(data: bytes | bytearray | str) -> JsonValue:
         raise JsonError(f"not UTF-8 at byte {error.start + 1}") from None
     except json.JSONDecodeError as error:
         raise JsonError(f"not JSON: {error.msg.removesuffix(' at')} at column {error.colno}") from None
-    except RecursionError:
-        raise JsonError("not usable: nested too deeply") from None
     except ValueError as error:
         raise JsonError(f"not usable: {error}") from None
 

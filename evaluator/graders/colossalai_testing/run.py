@@ -21,6 +21,7 @@ from evaluator.cases import Bench, attempt, attempt_by
 from evaluator.checkers.colossalai import text_accepted, value_accepted
 from evaluator.model import JsonValue, Verdict
 from evaluator.sandbox import Execution, Outcome, Program, Runner, Status, encoded_call
+from evaluator.tasks import long_numbers
 from evaluator.tasks.import_headers import COLOSSALAI
 
 CALL_S: Final = 600.0
@@ -248,10 +249,10 @@ def _arguments(case_input: JsonValue, place: int) -> list[JsonValue]:
 
 def _json(text: JsonValue, where: str) -> JsonValue:
     try:
-        return json.loads(text)
+        return long_numbers.loads(text) if isinstance(text, str) else json.loads(text)
     except TypeError as error:
         raise InOutsError(f"in_outs: {where} is {type(text).__name__}, not JSON text", error) from None
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise InOutsError(f"in_outs: {where} is not JSON: {error}", error) from None
 
 

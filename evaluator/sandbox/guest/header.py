@@ -37,6 +37,7 @@ def keep(modules: Iterable[str]) -> None:
         _EXPORTED[module] = _public(module)
         for name in _EXPORTED[module]:
             _EXPORTING.setdefault(name, set()).add(module)
+            getattr(sys.modules.get(module), name, None)  # `typing` makes some when they are first asked for
 
 
 class Header:

@@ -73,7 +73,7 @@ class Snapshot:
         if self._reaches_path:
             self._path, self._arguments = list(sys.path), list(sys.argv)
         self._recursion_limit = sys.getrecursionlimit()
-        self._digits = sys.get_int_max_str_digits()
+        self._digits, self._flags = sys.get_int_max_str_digits(), sys.flags
         self._exit_callbacks = atexit._ncallbacks()
         self.uses_random = "random" in names
         self._uses_threads = "threading" in names
@@ -91,6 +91,7 @@ class Snapshot:
             restore_builtins()
         sys.setrecursionlimit(self._recursion_limit)
         sys.set_int_max_str_digits(self._digits)
+        sys.flags = self._flags  # which Python 3.14 renews when digits are set
         threading.stack_size(0)
         if self._uses_threads:
             threading._counter = itertools.count(1).__next__  # type: ignore[attr-defined]

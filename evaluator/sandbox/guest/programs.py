@@ -145,7 +145,8 @@ def _run(
     original = sys.stdout, sys.stderr
     sys.modules["__main__"] = ModuleType("__main__")
     file = f"{folders.home}/main.py"
-    sys.modules["__main__"].__dict__.update(__builtins__=builtins, __file__=file, __cached__=None, __annotations__={})
+    names: dict[str, Any] = {} if sys.version_info >= (3, 14) else {"__annotations__": {}}  # made when it is read
+    sys.modules["__main__"].__dict__.update(__builtins__=builtins, __file__=file, __cached__=None, **names)
     try:
         if shared is not None:
             shared.header.bind(sys.modules["__main__"].__dict__)

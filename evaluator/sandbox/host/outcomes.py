@@ -85,8 +85,11 @@ _MOST_OMITTED = 10**9
 _MOST_KIB = 2**53
 
 
-class Report(msgspec.Struct):
-    """How a run ended, as reported by the completion's process."""
+class Report(msgspec.Struct, forbid_unknown_fields=True):
+    """How a run ended, as reported by the completion's process.
+
+    Neither this nor any other message from inside holds a field of any shape, so that none is nested deeply.
+    """
 
     failure: tuple[str, str, list[tuple[int, str]], int] | None = None
     exit_status: int = 0
@@ -94,7 +97,7 @@ class Report(msgspec.Struct):
     clean: bool = False
 
 
-class Ended(msgspec.Struct):
+class Ended(msgspec.Struct, forbid_unknown_fields=True):
     """How a process ended, as reported by the zygote, which waited for it."""
 
     exit_status: int

@@ -58,7 +58,7 @@ class Template:
         try:
             _, payload = self.child.connection.receive(watch, _ANSWER_CAP)
             ended = msgspec.json.decode(payload, type=Ended)
-        except (BrokenFrameError, msgspec.DecodeError):
+        except (BrokenFrameError, msgspec.DecodeError, UnicodeDecodeError):
             raise EOFError("the template sent a malformed reply") from None
         self.usable = self.usable and ended.clean
         return ended
@@ -156,7 +156,7 @@ class Zygote:
             kind, payload = self._control.receive(watch, _ANSWER_CAP)
             if kind == b"E":
                 return msgspec.json.decode(payload, type=Ended)
-        except (BrokenFrameError, msgspec.DecodeError):
+        except (BrokenFrameError, msgspec.DecodeError, UnicodeDecodeError):
             pass
         raise EOFError("the zygote sent a malformed reply")
 

@@ -39,7 +39,7 @@ class SuiteCode(SuiteNeeds, frozen=True, kw_only=True):
     """Names of the test that may refer to the completion: for the description of a failure."""
 
 
-class CaseReport(msgspec.Struct, kw_only=True):
+class CaseReport(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """The test suite's report on one test case."""
 
     status: str
@@ -56,6 +56,8 @@ class CaseReport(msgspec.Struct, kw_only=True):
     """Names that a failed assert reads, except its sides, and their values."""
     setup: bool = False
     asserts: int = 0
+    nothing: bool = False
+    """Whether arrays without items were compared."""
     requests: int = 0
     """How many requests the completion got in this process."""
     case_requests: int = 0
@@ -72,7 +74,7 @@ class CaseReport(msgspec.Struct, kw_only=True):
     subclasses: list[str] = []
 
 
-class LastMessage(msgspec.Struct):
+class LastMessage(msgspec.Struct, forbid_unknown_fields=True):
     """The last message of a suite's process that ends in the middle of a test case."""
 
     text: str

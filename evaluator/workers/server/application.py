@@ -17,7 +17,6 @@ import msgspec
 from evaluator.extras import needs
 from evaluator.graders import grader_or_refusal
 from evaluator.model import Task, Verdict
-from evaluator.tasks import long_numbers
 from evaluator.version import VERSION
 from evaluator.workers.pool import local_pool
 from evaluator.workers.server.wire import (
@@ -26,6 +25,7 @@ from evaluator.workers.server.wire import (
     GradeLine,
     Request,
     is_for_servers,
+    loads,
     task_in,
     task_key,
     text_of,
@@ -136,13 +136,13 @@ async def _line(asked: Asked, task: Task, request: Request) -> bytes:
 
 def _asked(body: bytes) -> Request:
     try:
-        found = long_numbers.loads(body.decode("ascii"))
+        found = loads(body.decode("ascii"))
         version = found.get("version") if isinstance(found, dict) else None
         if version != VERSION:
             why = f"this server has Rollscope {VERSION}, and the client {version}: install the same"
             raise HTTPException(422, why)
         return msgspec.convert(found, Request)
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise HTTPException(422, f"not a request for grades: {error}") from None
 
 

@@ -7,7 +7,6 @@ A client of one makes requests over HTTP, each in a thread, whose answers arrive
 from __future__ import annotations
 
 import contextlib
-import json
 import logging
 import os
 import random
@@ -33,6 +32,7 @@ from evaluator.workers.server.wire import (
     Asked,
     GradeLine,
     Request,
+    loads,
     record_in,
     sent_options,
     task_key,
@@ -166,7 +166,7 @@ class Connection:
 
 def _object(body: bytes) -> dict[str, Any]:
     try:
-        found = json.loads(body)
+        found = loads(body.decode())
     except ValueError:
         return {}
     return found if isinstance(found, dict) else {}

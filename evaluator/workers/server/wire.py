@@ -28,7 +28,8 @@ from evaluator.graders import GraderError, get_grader
 from evaluator.graders.spec import files_named
 from evaluator.model import Grade, Rollout, Task
 from evaluator.options import Options
-from evaluator.tasks import long_numbers
+from evaluator.tasks import long_numbers, nesting
+from evaluator.tasks.parts import JsonValue
 
 SERVER: Final = "ROLLSCOPE_SERVER"
 """The environment variable with the server's URL, or several with commas between them."""
@@ -79,7 +80,12 @@ def text_of(record: object) -> str:
 
 def record_in(text: str | bytes, kind: type[Record]) -> Record:
     """The record of JSON. Raises `ValueError` with one line for anything else."""
-    return msgspec.convert(long_numbers.loads(text if isinstance(text, str) else text.decode("ascii")), kind)
+    return msgspec.convert(loads(text if isinstance(text, str) else text.decode("ascii")), kind)
+
+
+def loads(text: str) -> JsonValue:
+    """The value of a record's JSON. Raises `ValueError`. A record may hold a row's values a few levels down."""
+    return long_numbers.loads(text, 2 * nesting.MOST)
 
 
 def task_in(text: str) -> Task:

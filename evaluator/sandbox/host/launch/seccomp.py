@@ -105,7 +105,7 @@ REPORTED = """
     mount 165 40; umount2 166 39; unshare 272 97; setns 308 268; pivot_root 155 41; chroot 161 51; fsopen 430 430;
     open_tree 428 428; move_mount 429 429; shmget 29 194; shmat 30 196; semget 64 190; semop 65 193; msgget 68 186;
     msgsnd 69 189; mq_open 240 180; add_key 248 217; request_key 249 218; keyctl 250 219; bpf 321 280;
-    perf_event_open 298 241; userfaultfd 323 282; io_uring_setup 425 425; pidfd_open 434 434; pidfd_getfd 438 438;
+    perf_event_open 298 241; userfaultfd 323 282; io_uring_setup 425 425; pidfd_getfd 438 438;
     pidfd_send_signal 424 424; open_by_handle_at 304 265; init_module 175 105; finit_module 313 273;
     kexec_load 246 104; reboot 169 142; swapon 167 224; sethostname 170 161; setdomainname 171 162; setuid 105 146;
     setgid 106 144; setreuid 113 145; setregid 114 143; setresuid 117 147; setresgid 119 149; setgroups 116 159;
