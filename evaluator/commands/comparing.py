@@ -12,19 +12,20 @@ from evaluator.runs.comparison import (
     Change,
     Comparison,
     Outcome,
+    RewardChange,
     Setting,
     Side,
     compare,
     headline,
     minor_settings,
     obstacles,
+    reward_changes,
     settings_that_decide,
     side,
     task_hashes,
 )
 from evaluator.runs.expressions import MODEL
 from evaluator.runs.reading import Run
-from evaluator.runs.regraded import RewardChange, reward_changes
 
 _PRINTED: Final = 50
 _WIDEST: Final = 160
@@ -120,8 +121,10 @@ def _print(
         print(f"  {one_line(line, _WIDEST)}")
     print()
     rows = [
-        (name.upper(), side["run"], side["model"] or "all", _step(side["step"]), "none" if math.isnan(side["mean"]) else
-         f"{side['mean']:.1%}", f"{side['left_out']:,}")
+        (
+            name.upper(), side["run"], side["model"] or "all", "all" if side["step"] is None else f"{side['step']:,}",
+            "none" if math.isnan(side["mean"]) else f"{side['mean']:.1%}", f"{side['left_out']:,}",
+        )
         for name, side in sides.items()
     ]  # fmt: skip
     figures = ("mean pass rate", "not graded")
@@ -161,10 +164,6 @@ def _print_rewards(changed: list[RewardChange]) -> None:
         ]
         print_table(("sample", "A", "B", "in B"), rows, numbers=("A", "B"))
         print_more(len(changed), _PRINTED)
-
-
-def _step(step: int | None) -> str:
-    return "all" if step is None else f"{step:,}"
 
 
 def _of(outcome: Outcome | None) -> str:
