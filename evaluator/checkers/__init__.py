@@ -62,8 +62,6 @@ class Checker:
     name: str
     rules: Mapping[Kind, Check]
     """How it compares two texts, two decoded values, or either."""
-    summary: str
-    """What it accepts, in one line."""
 
     @property
     def compares(self) -> str:
@@ -123,7 +121,6 @@ def known_checkers() -> dict[str, Checker]:
 def _checkers(name: str, module: ModuleType) -> Iterable[Checker]:
     if hasattr(module, "CHECKERS"):
         return cast("Iterable[Checker]", module.CHECKERS)
-    summary = (module.__doc__ or "").strip().partition("\n")[0]
     if module.COMPARES == "both":
-        return [Checker(name, {"text": module.check, "value": module.check_value}, summary)]
-    return [Checker(name, {module.COMPARES: module.check}, summary)]
+        return [Checker(name, {"text": module.check, "value": module.check_value})]
+    return [Checker(name, {module.COMPARES: module.check})]

@@ -117,26 +117,10 @@ def _close(expected: object, actual: object, relative: float, absolute: float) -
 
 
 CHECKERS = (
-    Checker(
-        "livecodebench",
-        {"text": _by_line(_same_decimals), "value": _livecodebench_value},
-        "LiveCodeBench's grader (`testing_util.py`, 28fef95).",
-    ),
-    Checker(
-        "nemo_gym",
-        {"text": _by_line(_same_for_nemo_gym), "value": _nemo_gym_value},
-        "NeMo Gym's code_gen resource server, 0.7.",
-    ),
-    Checker(
-        "sandbox_fusion",
-        {"text": _by_line(_same_for_sandbox_fusion)},
-        "SandboxFusion's comparison of a program's output (469de08).",
-    ),
-    Checker(
-        "verl_sandbox_fusion",
-        {"text": _but_for_line_feeds},
-        "verl's grader on top of SandboxFusion (b178a3cd5): the same text, line feeds at the end aside.",
-    ),
+    Checker("livecodebench", {"text": _by_line(_same_decimals), "value": _livecodebench_value}),
+    Checker("nemo_gym", {"text": _by_line(_same_for_nemo_gym), "value": _nemo_gym_value}),
+    Checker("sandbox_fusion", {"text": _by_line(_same_for_sandbox_fusion)}),
+    Checker("verl_sandbox_fusion", {"text": _but_for_line_feeds}),
 )
 
 

@@ -75,7 +75,4 @@ def tokens(expected: str, actual: str) -> Difference | None:
     return spot and difference(*position(actual, spot.offset), spot.expected, spot.actual)
 
 
-CHECKERS = [
-    Checker(check.__name__, {"text": check}, (check.__doc__ or "").partition("\n")[0])
-    for check in (exact, lines, tokens)
-]
+CHECKERS = [Checker(check.__name__, {"text": check}) for check in (exact, lines, tokens)]

@@ -13,6 +13,7 @@ from evaluator.runs.comparison import (
     Change,
     Comparison,
     Outcome,
+    RewardChange,
     Setting,
     Side,
     TaskChange,
@@ -20,13 +21,13 @@ from evaluator.runs.comparison import (
     headline,
     minor_settings,
     obstacles,
+    reward_changes,
     settings_that_decide,
     side,
     task_hashes,
 )
 from evaluator.runs.expressions import MODEL
 from evaluator.runs.reading import Run
-from evaluator.runs.regraded import RewardChange, reward_changes
 
 _PRINTED: Final = 50
 _WIDEST: Final = 160
@@ -130,8 +131,10 @@ def _print(
         print(f"  {one_line(line, _WIDEST)}")
     print()
     rows = [
-        (name.upper(), side["run"], side["model"] or "all", _step(side["step"]), "none" if math.isnan(side["mean"]) else
-         f"{side['mean']:.1%}", f"{side['left_out']:,}")
+        (
+            name.upper(), side["run"], side["model"] or "all", "all" if side["step"] is None else f"{side['step']:,}",
+            "none" if math.isnan(side["mean"]) else f"{side['mean']:.1%}", f"{side['left_out']:,}",
+        )
         for name, side in sides.items()
     ]  # fmt: skip
     figures = ("mean pass rate", "not graded")
@@ -170,10 +173,6 @@ def _print_rewards(changed: list[RewardChange]) -> None:
         ]
         print_table(("sample", "A", "B", "in B"), rows, numbers=("A", "B"))
         print_more(len(changed), _PRINTED)
-
-
-def _step(step: int | None) -> str:
-    return "all" if step is None else f"{step:,}"
 
 
 def _of(outcome: Outcome | None) -> str:

@@ -158,16 +158,12 @@ def _in_environment() -> Iterator[Found]:
         yield from ((_WORKERS, _WORKERS, name, workers) for name in _OPTIONS if name[1] == "workers")
     for variable, text in sorted(os.environ.items()):
         for command in COMMANDS:
-            prefix = f"{_PREFIX}{_upper(command)}_"
+            prefix = f"{_PREFIX}{command}_".upper().replace("-", "_")
             if variable.startswith(prefix) and text:
                 name = (command, variable.removeprefix(prefix).lower().replace("_", "-"))
                 option = _OPTIONS.get(name)
                 value = _WORDS.get(text.lower(), text) if option and is_switch(option) else text
                 yield variable, variable, name, value
-
-
-def _upper(name: str) -> str:
-    return name.upper().replace("-", "_")
 
 
 def _words(name: Name, value: Any) -> list[str]:

@@ -209,7 +209,7 @@ def _print(seen: _Seen, *, check: bool) -> None:
             print(f"  could be read as {other.role} in format {other.format} ({other.why})")
     else:
         print(f"{one_line(seen.title)}: nothing in it can be read")
-    print(f"  {counted(seen.rows, 'usable row')}, {counted(seen.bad, 'bad line')}{_by_count(seen.reasons, ': ')}")
+    print(f"  {counted(seen.rows, 'usable row')}, {counted(seen.bad, 'bad line')}{_by_count(seen.reasons)}")
     if seen.found and seen.role is Role.ROLLOUTS:
         _print_grades(seen)
     elif seen.rows > seen.tests:
@@ -232,16 +232,16 @@ def _print_without_tests(seen: _Seen) -> None:
 
 def _print_grades(seen: _Seen) -> None:
     for who, verdicts in seen.grades.items():
-        print(f"  graded by {one_line(who) or 'its source'}{_by_count(verdicts, ': ')}")
+        print(f"  graded by {one_line(who) or 'its source'}{_by_count(verdicts)}")
     if seen.rewards:
         print(f"  {counted(seen.rewards, 'reward')}")
     if not seen.grades and not seen.rewards:
         print("  no recorded grades")
 
 
-def _by_count(counts: Counter[str], before: str) -> str:
+def _by_count(counts: Counter[str]) -> str:
     """Such as `: passed 3, time_limit 1`."""
-    return before + ", ".join(f"{word} {count:,}" for word, count in counts.most_common()) if counts else ""
+    return ": " + ", ".join(f"{word} {count:,}" for word, count in counts.most_common()) if counts else ""
 
 
 def _line(problem: Problem) -> str:

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import shlex
-import shutil
 import signal
 import sys
 from collections import Counter
@@ -33,6 +32,7 @@ from evaluator.interop.nemo_gym.tried_server import (
     ServerProcess,
     StartError,
 )
+from evaluator.runs.resuming import program
 
 _SHOWN: Final = 300
 _START: Final = '; end it with: if __name__ == "__main__": YOUR_SERVER.run_webserver()'
@@ -171,7 +171,7 @@ def init_server(folder: Path, *, name: str | None) -> int:
         written = write_server(folder, name)
     except NewServerError as error:
         raise CommandError(str(error)) from None
-    python, command = shlex.quote(sys.executable), shlex.quote(_command())
+    python, command = shlex.quote(sys.executable), shlex.quote(program())
     steps = {
         f"{python} -m pytest": f"its tests{_PYTEST if find_spec('pytest') is None else ''}",
         f"{command} test-server . --validate-data": "start it, and try everything a trainer asks of it",
@@ -182,8 +182,3 @@ def init_server(folder: Path, *, name: str | None) -> int:
     for step, what in steps.items():
         print(f"  {step:{width}}   # {what}")
     return Exit.DONE
-
-
-def _command() -> str:
-    """The command's name, or its path where it is not on PATH."""
-    return "rollscope" if shutil.which("rollscope") else str(Path(sys.executable).with_name("rollscope"))

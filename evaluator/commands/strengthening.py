@@ -72,7 +72,7 @@ def strengthen_dataset(
     options = Options(sandbox=Settings(python=python))
     with (
         kept_in.open("a", encoding="utf-8") as kept,
-        Meter(len(left), "tasks", _with_holes) as progress,
+        Meter(len(left), "tasks", lambda mean: f"{mean or 0.0:.0%} with weak tests") as progress,
         stopping_on_signal(stop.set, "the tasks that are done"),
     ):
         for report, stronger in strengthened(left, programs, request, options, stop, workers):
@@ -99,10 +99,6 @@ def strengthen_dataset(
     else:
         _print(reports, out)
     return Exit.FINDING if any(map(is_weak, reports)) else Exit.DONE
-
-
-def _with_holes(mean: float | None) -> str:
-    return f"{mean or 0.0:.0%} with weak tests"
 
 
 def _programs(data: Dataset, rollouts: str, problems: FirstProblems) -> dict[str, list[Program]]:

@@ -132,7 +132,8 @@ def _serve(opened: str, host: str, port: int, *, browser: bool) -> int:
     try:
         if _answers(child, url):
             print(f"listening on {url}", flush=True)
-            _warn_of_strangers(host)
+            if host not in _LOOPBACK_NAMES:
+                print("other machines can reach this page: it has no password", file=sys.stderr, flush=True)
             if browser and (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
                 webbrowser.open(url)
         status = child.wait()
@@ -240,11 +241,6 @@ def _shown_host(host: str) -> str:
     if host in _WILDCARDS:
         return "127.0.0.1"
     return f"[{host}]" if ":" in host else host
-
-
-def _warn_of_strangers(host: str) -> None:
-    if host not in _LOOPBACK_NAMES:
-        print("other machines can reach this page: it has no password", file=sys.stderr, flush=True)
 
 
 def app_root() -> Path:

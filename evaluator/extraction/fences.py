@@ -149,17 +149,14 @@ def _end_of(text: str, fences: list[_Fence], number: int, opening: _Fence) -> tu
     for at, fence in enumerate(fences[number : number + _MOST_INSIDE], number):
         if fence.bare and fence.marks.startswith(opening.marks):
             end = fence.start if fence.leads else fence.mark
-            quotes, counted = quotes + _triple_quotes(text, counted, end), end
+            quotes += sum(text.count(mark, counted, end) for mark in ('"""', "'''"))
+            counted = end
             if (not fence.leads or fence.indent <= opening.indent + 3) and quotes % 2 == 0:
                 return end, at + 1
             misplaced = misplaced or (end, at + 1)
         elif fence.starts_anew(opening):
             return misplaced or (fence.start, at)
     return misplaced or (len(text), len(fences))
-
-
-def _triple_quotes(text: str, start: int, end: int) -> int:
-    return text.count('"""', start, end) + text.count("'''", start, end)
 
 
 def _block(text: str, opening: _Fence, end: int) -> Block:

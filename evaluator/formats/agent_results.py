@@ -147,10 +147,6 @@ def _instance(path: str) -> Fields:
     return {"instance_id": re.sub(r"(?:\.traj)?(?:\.json)?$", "", PurePath(path).name)}
 
 
-def _said(fields: Fields) -> Said:
-    return _messages(fields, "history" if "history" in fields else "messages")
-
-
 SWE_AGENT = Format(
     name="swe_agent",
     title="SWE-agent, mini-swe-agent: trajectories with history or messages, info",
@@ -159,7 +155,7 @@ SWE_AGENT = Format(
             claims("3: messages:list, info:object, trajectory_format"),
             claims("3: history:list, (of messages)", lambda fields: chat.is_conversation(fields["history"])),
         ),
-        said=_said,
+        said=lambda fields: _messages(fields, "history" if "history" in fields else "messages"),
         all_turns=True,
         prompt="",
         task_id="instance_id",

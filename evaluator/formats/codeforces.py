@@ -25,10 +25,6 @@ def _tests(fields: Fields) -> dict[str, JsonValue]:
     return field.in_outs(*field.cases(fields, "official_tests"))
 
 
-def _prompt(fields: Fields) -> JsonValue:
-    return fields.get("prompt") or "\n\n".join(_parts(fields))
-
-
 def _parts(fields: Fields) -> Iterator[str]:
     yield from filter(None, (field.text(fields, "title"), field.text(fields, "description")))
     for heading, name in _PARTS[:2]:
@@ -48,7 +44,7 @@ FORMAT = Format(
     tasks=Tasks(
         claim=claims("3: id, official_tests, description|prompt"),
         task_id="id",
-        prompt=_prompt,
+        prompt=lambda fields: fields.get("prompt") or "\n\n".join(_parts(fields)),
         in_outs=_tests,
         checker_code="generated_checker",
         time_limit="time_limit",

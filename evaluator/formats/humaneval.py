@@ -103,10 +103,6 @@ HUMANEVAL_X = Format(
 )
 
 
-def _has_programs(fields: Fields) -> bool:
-    return all(isinstance(result, dict) and "program" in result for result in fields["results"][:1])
-
-
 def _programs(fields: Fields) -> Iterator[Fields | RecordError]:
     """The programs of one task, without their tests, if the file has these."""
     tests, results = field.text(fields, "tests").strip(), fields.get("results")

@@ -13,7 +13,6 @@ from evaluator.formats.reading.code import after_prompt, before_prompted, test_c
 from evaluator.formats.reading.fields import Fields
 from evaluator.formats.reading.registry import Format
 from evaluator.formats.reading.spec import Tasks, claims, taken
-from evaluator.model import JsonValue
 
 _CHECKED = re.compile(r"^check\((\w+)\)[ \t]*$", re.MULTILINE)
 _DEFINED = re.compile(r"^\s*(?:async[ \t]+)?def[ \t]+(\w+)", re.MULTILINE)
@@ -40,16 +39,12 @@ ODEX = Format(
 )
 
 
-def _ds1000_id(fields: Fields) -> JsonValue:
-    return taken(fields, "task_id|metadata.problem_id|id")
-
-
 DS1000 = Format(
     name="ds1000",
     title="DS-1000, also in CodeFuseEval: tasks with prompt, code_context, reference_code; not graded",
     tasks=Tasks(
         claim=claims("3: prompt, code_context, reference_code|canonical_solution"),
-        task_id=_ds1000_id,
+        task_id=lambda fields: taken(fields, "task_id|metadata.problem_id|id"),
         reference="reference_code|canonical_solution",
         source="DS-1000",
         left_out="test",

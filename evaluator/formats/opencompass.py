@@ -81,10 +81,6 @@ def _grade(sample: Fields) -> Recorded | None:
     return truth(passed, "is_correct ")
 
 
-def _is_predictions(fields: Fields) -> bool:
-    return {"origin_prompt", "prediction"} <= _first(fields).keys()
-
-
 def _is_results(fields: Fields) -> bool:
     first = _first(fields["details"])
     return taken(first, _CORRECT) is not None and taken(first, _TEXTS) is not None
@@ -95,7 +91,10 @@ FORMAT = Format(
     title="OpenCompass: predictions with origin_prompt, prediction, gold; results with details",
     rollouts=Rollouts(
         claim=any_of(
-            claims("3: (origin_prompt and prediction by number)", _is_predictions),
+            claims(
+                "3: (origin_prompt and prediction by number)",
+                lambda fields: {"origin_prompt", "prediction"} <= _first(fields).keys(),
+            ),
             claims("3: details, (with is_correct or correct)", _is_results),
         ),
         each=_samples,

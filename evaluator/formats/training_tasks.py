@@ -149,17 +149,15 @@ def _rstar_tests(fields: Fields) -> Mapping[str, JsonValue]:
     return {"inputs": inputs, "outputs": outputs, "fn_name": field.text(fields, "func_name") or None}
 
 
-def _rstar_prompt(fields: Fields) -> str:
-    return "\n\n".join(filter(None, (field.text(fields, "question"), field.text(fields, "starter_code"))))
-
-
 RSTAR = Format(
     name="rstar_coder",
     title="rStar-Coder: tasks with question, inputs, outputs, func_name",
     tasks=Tasks(
         claim=claims("3: question, inputs, outputs, func_name+is_synthesized+test_case_type"),
         task_id="question_id|task_id|id|",
-        prompt=_rstar_prompt,
+        prompt=lambda fields: "\n\n".join(
+            filter(None, (field.text(fields, "question"), field.text(fields, "starter_code")))
+        ),
         in_outs=_rstar_tests,
         source="rStar-Coder",
         left_out="question, inputs, outputs, func_name, starter_code, is_synthesized, test_case_type",

@@ -114,10 +114,6 @@ def _correct(fields: Fields) -> Recorded | None:
     return truth(correct, "is_correct=") if isinstance(correct, bool) else None
 
 
-def _signals(row: Fields) -> dict[str, float]:
-    return trainer.parts(field.inner(row["own"], "signals")) if "trajectories" in row else {}
-
-
 _RLLM = Rollouts(
     claim=any_of(claims("3: trajectories, is_correct"), claims("3: task, steps:list, reward", _is_trajectory)),
     each=_trajectories,
@@ -130,7 +126,7 @@ _RLLM = Rollouts(
     group=lambda row: _episode_id(row)[0],
     step="training_step|step",
     reward=lambda row: row["own"].get("reward"),
-    parts=_signals,
+    parts=lambda row: trainer.parts(field.inner(row["own"], "signals")) if "trajectories" in row else {},
     grade=_correct,
     by="rllm",
     left_out="id, episode_id, task, trajectories, is_correct, steps, reward, uid, artifacts, num_steps, own",

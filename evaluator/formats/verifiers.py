@@ -168,10 +168,6 @@ def _model(row: Fields) -> str | None:
     return next((model for model in models if isinstance(model, str) and model), None)
 
 
-def _step(row: Fields) -> JsonValue:
-    return field.inner(field.inner(_episode(row), "run"), "work").get("step", row.get("step"))
-
-
 def _error(errors: JsonValue) -> str:
     last = errors[-1] if isinstance(errors, list) and errors else None
     return f"{last.get('type')}: {brief(last.get('message'))}" if isinstance(last, Mapping) else "no reason was given"
@@ -192,7 +188,7 @@ _TRACES = Rollouts(
     sample_id="id",
     model=_model,
     group=lambda row: field.inner(_episode(row), "group").get("id"),
-    step=_step,
+    step=lambda row: field.inner(field.inner(_episode(row), "run"), "work").get("step", row.get("step")),
     reward=lambda row: sum(_rewards(row).values()) if _rewards(row) else None,
     parts=_rewards,
     by="verifiers",

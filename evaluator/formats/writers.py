@@ -137,11 +137,9 @@ def _humaneval_sample(sample: Sample) -> JsonRow:
     rollout, grade = sample.rollout, sample.grade
     completion = sample.program if sample.kind is Kind.CHAT and sample.program else rollout.completion
     row: JsonRow = {"task_id": rollout.task_id, "completion": completion}
-    return row | (_of_source(rollout) if grade is None else _of_grade(grade))
-
-
-def _of_grade(grade: Grade) -> JsonRow:
-    return _result(grade.verdict, grade.error_message or "") if grade.verdict.graded else {}
+    if grade is None:
+        return row | _of_source(rollout)
+    return row | _result(grade.verdict, grade.error_message or "") if grade.verdict.graded else row
 
 
 def _of_source(rollout: Rollout) -> JsonRow:

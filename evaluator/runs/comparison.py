@@ -25,6 +25,8 @@ from evaluator.runs.schema import Manifest
 if TYPE_CHECKING:
     import duckdb
 
+    from evaluator.runs.reading import Run
+
 _LEVEL: Final = 0.05
 FEWEST_CHANGED: Final = 6
 """With fewer changed tasks, all in one direction, chance alone does the same in more than 5 % of cases (2 / 2^5)."""
@@ -263,3 +265,41 @@ def _points(difference: Interval, sign: int) -> str:
 
 def _tasks(count: int, kind: str = "") -> str:
     return f"{count:,} {kind}task{'' if count == 1 else 's'}"
+
+
+class RewardChange(NamedTuple):
+    """A rollout whose reward differs."""
+
+    task_id: str
+    sample_id: str
+    before: float
+    after: float
+    why: str
+    """What the second grading says of it."""
+
+
+def reward_changes(a: Run, b: Run) -> list[RewardChange] | None:
+    """The changed rewards, those that fell first; None if the two runs are not of the same completions.
+
+    A rollout that has no reward in one of them is left out.
+    """
+    before, after = _rewards(a), _rewards(b)
+    if before.keys() != after.keys():
+        return None
+    found = [
+        RewardChange(task, sample, was, reward, why)
+        for (task, sample, text), (reward, why) in after.items()
+        if reward is not None and (was := before[task, sample, text][0]) is not None and was != reward
+    ]
+    return sorted(found, key=lambda each: each.after - each.before)
+
+
+def _rewards(run: Run) -> dict[tuple[str, str, int], tuple[float | None, str]]:
+    """By task, sample and the completion's hash."""
+    with run.connect() as connection:
+        rows = connection.execute(
+            """SELECT task_id, sample_id, hash(completion), reward,
+                      concat_ws(': ', 'test ' || first_failing_test, error_type, error_message)
+               FROM rollouts ORDER BY "row" """
+        ).fetchall()
+    return {(task, sample, text): (reward, why) for task, sample, text, reward, why in rows}

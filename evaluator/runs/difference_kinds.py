@@ -159,7 +159,7 @@ def _same_but(wanted: str, got: str) -> str:
 
 def _sequences(wanted: Sequence[Any], got: Sequence[Any], noun: str) -> str:
     if len(wanted) == len(got):
-        pairs = _different(wanted, got)
+        pairs = [(one, other) for one, other in zip(wanted, got, strict=True) if one != other]
         if not pairs:
             return f"type of an {noun}"
         if numbers := _numbers(pairs):
@@ -170,10 +170,6 @@ def _sequences(wanted: Sequence[Any], got: Sequence[Any], noun: str) -> str:
     if _is_part(got, wanted):
         return f"last {noun} missing" if got == wanted[:-1] else f"{noun}s missing"
     return f"extra {noun}s" if _is_part(wanted, got) else f"another number of {noun}s"
-
-
-def _different(wanted: Iterable[Any], got: Iterable[Any]) -> list[tuple[Any, Any]]:
-    return [(one, other) for one, other in zip(wanted, got, strict=True) if one != other]
 
 
 def _is_part(some: Sequence[Any], whole: Sequence[Any]) -> bool:
@@ -222,12 +218,8 @@ def _is_near(one: Any, other: Any) -> bool:
         return False
 
 
-def _is_next(one: Any, other: Any) -> bool:
-    return type(one) is type(other) is int and abs(one - other) == 1
-
-
 _RELATED: Final[dict[str, Callable[[Any, Any], bool]]] = {
-    "off by one": _is_next,
+    "off by one": lambda one, other: type(one) is type(other) is int and abs(one - other) == 1,
     "float within 0.1 %": _is_near,
     "opposite sign": lambda one, other: bool(one == -other and one),
 }

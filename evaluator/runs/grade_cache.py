@@ -35,6 +35,7 @@ _PUT: Final = "INSERT OR REPLACE INTO grades VALUES (?, ?, ?, ?)"
 _SIZE: Final = """
     SELECT (page_count - freelist_count) * page_size FROM pragma_page_count, pragma_freelist_count, pragma_page_size
 """
+"""In bytes, without the pages that are free."""
 _OLDEST: Final = "DELETE FROM grades WHERE id IN (SELECT id FROM grades ORDER BY used LIMIT 64)"
 _BUSY_S: Final = 0.25
 """How long another process's commit is waited for; then the grades wait for the next one."""
@@ -154,7 +155,7 @@ class GradeCache:
         connection.executemany("UPDATE grades SET used = ? WHERE id = ?", ((today, place) for place in self._used))
         rows = ((*_split(key), today, data) for key, data in self._waiting.items())
         connection.executemany(_PUT, rows)
-        while _bytes_of(connection) > self._most_bytes:
+        while connection.execute(_SIZE).fetchone()[0] > self._most_bytes:
             if not connection.execute(_OLDEST).rowcount:
                 break
         connection.execute("COMMIT")
@@ -206,11 +207,6 @@ def _connected(path: Path) -> sqlite3.Connection:
             if not busy or time.monotonic() > deadline:  # several processes make the file at once
                 raise
             time.sleep(0.02)
-
-
-def _bytes_of(connection: sqlite3.Connection) -> int:
-    """Without the pages that are free."""
-    return int(connection.execute(_SIZE).fetchone()[0])
 
 
 def _split(key: bytes) -> tuple[int, bytes]:

@@ -30,7 +30,7 @@ def folder_from(run: Path) -> str:
 
 def resume_command(run: Path, manifest: Manifest) -> str:
     """One line for a shell that grades the rest of a run in the same way."""
-    words = [_program(), "grade"]
+    words = [program(), "grade"]
     rollouts = [manifest.rollouts or "ROLLOUTS", *manifest.more_rollouts]
     words += [_from_anywhere(run, manifest, name) for name in rollouts]
     given = {
@@ -68,7 +68,7 @@ def _flags(options: Options) -> dict[str, object]:
 
 def check_command(run: Path, manifest: Manifest, name: str) -> str:
     """One line for a shell that prints every bad line of an input file of the manifest."""
-    words = [_program(), "formats", _from_anywhere(run, manifest, name), "--check"]
+    words = [program(), "formats", _from_anywhere(run, manifest, name), "--check"]
     if name != manifest.dataset:
         words += ["--format", manifest.format] if manifest.format else []
         words += ["--map", manifest.field_map] if manifest.field_map else []
@@ -89,11 +89,8 @@ def dataset_path(run: Path, manifest: Manifest) -> Path | None:
 
 
 def _from_anywhere(run: Path, manifest: Manifest, name: str) -> str:
-    return name if _is_no_path(name) else str(input_path(run, manifest, name))
-
-
-def _is_no_path(name: str) -> bool:
-    return name in ("-", "ROLLOUTS") or name.startswith("s3://")
+    is_path = name not in ("-", "ROLLOUTS") and not name.startswith("s3://")
+    return str(input_path(run, manifest, name)) if is_path else name
 
 
 def _number(value: float) -> str:
@@ -101,7 +98,7 @@ def _number(value: float) -> str:
     return repr(value).removesuffix(".0")
 
 
-def _program() -> str:
+def program() -> str:
     """The command's name if the shell finds this installation by it, else its path."""
     here = Path(sys.executable).with_name(_PROGRAM)
     found = shutil.which(_PROGRAM)

@@ -33,7 +33,7 @@ from evaluator.strengthening.report import (
 )  # fmt: skip
 from evaluator.strengthening.runs import Answer, How, Input, Runs
 from evaluator.strengthening.selection import Candidate, cover, fill
-from evaluator.strengthening.shrinking import shrink
+from evaluator.strengthening.smallest import shrink
 from evaluator.strengthening.subjects import Subject, shown_answer, subject_of
 from evaluator.strengthening.validity import Validity
 from evaluator.suites.reading import UngradableError

@@ -207,14 +207,12 @@ class _Stream:
 
     def _begin(self, item: Item) -> None:
         known = self._orders.get(item.rollout.task_id)
-        if known is not None and (known[1].runs_code or self._for_workers(item, known[1])):
+        grader = None if known is None else known[1]
+        many = item.place >= _FEW and not self._threads_alone
+        if grader is not None and (grader.runs_code or (many and not grader.waits)):
             self._dispatcher.add(item)
         else:
             self._inline.add(item)
-
-    def _for_workers(self, item: Item, grader: Grader) -> bool:
-        """Whether workers grade what runs no code."""
-        return item.place >= _FEW and not (grader.waits or self._threads_alone)
 
 
 def _is_own_file(grader: str | None) -> bool:

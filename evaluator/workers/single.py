@@ -108,13 +108,13 @@ def _grade_together(pairs: Sequence[tuple[Task, Rollout]], options: Options, pla
         ]
 
 
-async def agrade_together(pairs: Sequence[tuple[Task, Rollout]], options: Options, place: Place = HERE) -> list[Grade]:
+async def agrade_together(pairs: Sequence[tuple[Task, Rollout]], options: Options) -> list[Grade]:
     """As `grade_together`, without a thread. If it is cancelled, or one of them raises, the others are given up."""
     import asyncio
 
     try:
         async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(agrade_one(*pair, options, place)) for pair in pairs]
+            tasks = [group.create_task(agrade_one(*pair, options)) for pair in pairs]
     except ExceptionGroup as errors:
         raise errors.exceptions[0] from None
     return [task.result() for task in tasks]

@@ -22,7 +22,7 @@ def test_the_checkers_of_the_design_exist() -> None:
     both = ["unordered", "colossalai", "livecodebench", "nemo_gym"]
     kinds = dict.fromkeys(text, "text") | dict.fromkeys(value, "value") | dict.fromkeys(both, "text or value")
     assert {name: checker.compares for name, checker in known_checkers().items()}.items() >= kinds.items()
-    assert all(get_checker(name).name == name and len(get_checker(name).summary) > 10 for name in kinds)
+    assert all(get_checker(name).name == name for name in kinds)
 
 
 def test_an_unknown_name_gets_the_known_ones() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
@@ -21,7 +21,7 @@ from evaluator.interop.nemo_gym.tried_server import (
     says,
     shown,
 )
-from evaluator.interop.nemo_gym.wire import HEALTH_PATHS, FailureKind, JsonObject, ReverifyMode
+from evaluator.interop.nemo_gym.wire import HEALTH_PATHS, FailureKind, JsonObject, ReverifyMode, within
 
 if TYPE_CHECKING:
     from httpx2 import Response
@@ -317,7 +317,7 @@ def _tried(server: Server, path: str, sample: JsonObject) -> str:
 
 def _offered(row: Row) -> Iterator[str]:
     """The names of the functions in the row's `tools`."""
-    tools = _within(row.fields, _ASKED, "tools")
+    tools = within(row.fields, _ASKED, "tools")
     for tool in tools if isinstance(tools, list) else ():
         if isinstance(tool, dict) and tool.get("type") == "function" and isinstance(tool.get("name"), str):
             yield str(tool["name"])
@@ -330,11 +330,11 @@ def _tools(description: JsonObject) -> dict[str, JsonObject]:
     for path, methods in paths.items() if isinstance(paths, dict) else ():
         if path not in _NOT_TOOLS and "{" not in path and isinstance(methods, dict) and "post" in methods:
             schema = _resolved(
-                _within(methods["post"], "requestBody", "content", "application/json", "schema"), description
+                within(methods["post"], "requestBody", "content", "application/json", "schema"), description
             )
             required = schema.get("required")
             names = [name for name in required if isinstance(name, str)] if isinstance(required, list) else []
-            found[path] = {name: _sample(_within(schema, "properties", name), description) for name in names}
+            found[path] = {name: _sample(within(schema, "properties", name), description) for name in names}
     return found
 
 
@@ -345,13 +345,7 @@ def _sample(schema: JsonValue, description: JsonObject) -> JsonValue:
 
 
 def _resolved(schema: JsonValue, description: JsonObject) -> JsonObject:
-    reference = _within(schema, "$ref")
+    reference = within(schema, "$ref")
     if isinstance(reference, str):
-        schema = _within(description, *reference.removeprefix("#/").split("/"))
+        schema = within(description, *reference.removeprefix("#/").split("/"))
     return schema if isinstance(schema, dict) else {}
-
-
-def _within(value: JsonValue, *names: str) -> JsonValue:
-    for name in names:
-        value = value.get(name) if isinstance(value, Mapping) else None
-    return value

@@ -267,6 +267,13 @@ def last_answer(conversation: list[JsonObject]) -> str:
     return ""
 
 
+def within(value: JsonValue, *names: str) -> JsonValue:
+    """What the names lead to in nested objects; None if one is missing."""
+    for name in names:
+        value = value.get(name) if isinstance(value, dict) else None
+    return value
+
+
 def _conversation(items: object) -> Iterator[JsonObject]:
     if isinstance(items, str):
         yield {"role": "user", "content": items}

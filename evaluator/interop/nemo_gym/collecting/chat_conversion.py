@@ -12,7 +12,7 @@ from typing import Final
 
 import msgspec
 
-from evaluator.interop.nemo_gym.wire import JsonObject
+from evaluator.interop.nemo_gym.wire import JsonObject, within
 from evaluator.model import JsonValue
 
 _OWN_TO_RESPONSES: Final = {
@@ -40,9 +40,9 @@ def chat_request(params: JsonObject, items: Iterable[JsonValue], length_field: s
     if params.get("top_logprobs"):
         body |= {"logprobs": True, "top_logprobs": params["top_logprobs"]}
     body |= _tools(params)
-    body["reasoning_effort"] = _within(params, "reasoning", "effort") or None
-    body["verbosity"] = _within(params, "text", "verbosity") or None
-    body["response_format"] = _response_format(_within(params, "text", "format"))
+    body["reasoning_effort"] = within(params, "reasoning", "effort") or None
+    body["verbosity"] = within(params, "text", "verbosity") or None
+    body["response_format"] = _response_format(within(params, "text", "format"))
     return {name: value for name, value in body.items() if value is not None}
 
 
@@ -180,7 +180,7 @@ def _tools(params: JsonObject) -> JsonObject:
     tools: list[JsonValue] = []
     for tool in given:
         if not isinstance(tool, dict) or tool.get("type") != "function":
-            kind = _within(tool, "type")
+            kind = within(tool, "type")
             raise ConversionError(f"Chat Completions can't express a tool of type {kind!r}: give --api responses")
         function: JsonObject = {name: value for name, value in tool.items() if name != "type" and value is not None}
         tools.append({"type": "function", "function": function})
@@ -191,17 +191,11 @@ def _tools(params: JsonObject) -> JsonObject:
 
 
 def _response_format(given: JsonValue) -> JsonValue:
-    kind = _within(given, "type")
+    kind = within(given, "type")
     if not isinstance(given, dict) or kind in (None, "text"):
         return None
     schema: JsonObject = {name: value for name, value in given.items() if name != "type" and value is not None}
     return {"type": kind, "json_schema": schema} if kind == "json_schema" else given
-
-
-def _within(value: JsonValue, *names: str) -> JsonValue:
-    for name in names:
-        value = value.get(name) if isinstance(value, dict) else None
-    return value
 
 
 def _items(message: _Message) -> Iterable[JsonObject]:
@@ -248,5 +242,5 @@ def _usage(usage: JsonValue) -> JsonObject | None:
 
 
 def _count(usage: JsonValue, *names: str) -> int | None:
-    value = _within(usage, *names)
+    value = within(usage, *names)
     return value if isinstance(value, int) and not isinstance(value, bool) else None
