@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections import Counter
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -126,8 +127,8 @@ def test_the_option_wins_over_the_row_and_the_row_over_its_format(files: Path, r
     assert found == {
         (): {"passed": 1, "compile_error": 1, "runtime_error": 1},
         ("--preamble", "lcb"): {"passed": 3},
-        ("--preamble", "none"): {"compile_error": 2, "runtime_error": 1},
-        ("--preamble", "mine.py"): {"passed": 1, "compile_error": 1, "runtime_error": 1},
+        ("--preamble", "none"): Counter(["compile_error", "runtime_error", WITHOUT_HEADER[1]]),
+        ("--preamble", "mine.py"): Counter(["passed", "runtime_error", WITHOUT_HEADER[1]]),
     }
 
 

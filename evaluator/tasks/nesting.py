@@ -6,6 +6,7 @@ thousands, while what is done with a value afterwards (pickling it, writing it, 
 
 from __future__ import annotations
 
+import re
 from itertools import accumulate
 from typing import Final
 
@@ -13,6 +14,7 @@ MOST: Final = 200
 """Levels, as of the values that leave the sandbox."""
 _STEPS: Final = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
 _OTHERS: Final = bytes(set(range(256)) - _STEPS.keys())
+_STRING: Final = re.compile(rb'(?s)"(?:[^"\\]+|\\.?)*+(?:"|\Z)')
 
 
 class NestedError(ValueError):
@@ -27,7 +29,6 @@ def require_shallow(text: str | bytes | bytearray, most: int = MOST) -> None:
         text = text.encode("utf-8", "surrogatepass")
     elif text.count(b"[") + text.count(b"{") <= most:
         return
-    text = text.replace(rb"\\", b"").replace(rb"\"", b"")  # what is left of quotes begins and ends strings
-    brackets = b"".join(text.split(b'"')[::2]).translate(None, _OTHERS)
+    brackets = _STRING.sub(b"", text).translate(None, _OTHERS)
     if max(accumulate(map(_STEPS.__getitem__, brackets)), default=0) > most:
         raise NestedError(f"nested too deeply: in more than {most} levels")

@@ -23,7 +23,7 @@ import select
 import signal
 import sys
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from pathlib import Path
@@ -31,6 +31,7 @@ from typing import Any, ClassVar, Final, get_type_hints
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
 from pydantic import BaseModel
 from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
@@ -61,6 +62,7 @@ from evaluator.interop.nemo_gym.wire import (
     last_answer,
 )
 from evaluator.sandbox import SandboxUnavailable
+from evaluator.tasks import nesting
 
 _ID: Final = re.compile(r"[\w.-]{1,100}", re.ASCII)
 _ATTRIBUTES: Final = "HttpOnly; Path=/; SameSite=lax"
@@ -107,6 +109,23 @@ _FAILED: Final = 500
 
 Method = Callable[..., Awaitable[Any]]
 Endpoint = Callable[..., Awaitable[JSONResponse]]
+
+
+class _ShallowRoute(APIRoute):
+    """A route that refuses bodies of JSON which is nested too deeply."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        handler = super().get_route_handler()
+
+        async def checked(request: Request) -> Response:
+            try:
+                nesting.require_shallow(await request.body())
+            except nesting.NestedError as error:
+                problem = {"loc": ("body",), "msg": str(error), "type": "json_invalid"}
+                raise RequestValidationError([problem]) from None
+            return await handler(request)
+
+        return checked
 
 
 class ToolError(Exception):
@@ -240,6 +259,7 @@ class BaseResourcesServer:
             await self.closed()
 
         app = FastAPI(title=self.config.name, lifespan=lifespan, default_response_class=AsciiJSON)
+        app.router.route_class = _ShallowRoute
         app.add_exception_handler(RequestValidationError, _refused)  # type: ignore[arg-type]
         app.add_middleware(SessionCookie, not_ours=self.found_session)
         for path in HEALTH_PATHS:
