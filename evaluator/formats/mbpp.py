@@ -74,7 +74,7 @@ def _entry_point(code: str, setup: str, statements: Iterable[ast.stmt]) -> str:
     known = _defined(setup) | set(dir(builtins))
     chosen = [name for name in called if name in defined] or [name for name in called if name not in known]
     if not chosen:
-        raise RecordError("test_list calls no function of the task, so the entry point is unknown")
+        raise RecordError("no assert calls a function of the task, so the entry point is unknown")
     return chosen[0]
 
 

@@ -40,6 +40,8 @@ _LONGEST: Final = 200
 """Characters of an error in the table."""
 _LIMITS: Final = "limits"
 """The column of the rows' own limits."""
+_OF_TRL: Final = ("prompts", "completion_ids", "trainer_state")
+"""What comes beside the dataset's columns."""
 
 
 class CodeReward:
@@ -101,7 +103,7 @@ class CodeReward:
         names = [name for name in ([self._column] if self._column else COLUMNS) if name in columns]
         if not names:
             wanted = f"column {self._column!r}" if self._column else f"column of tests ({', '.join(COLUMNS)})"
-            has = ", ".join(columns) or "none"
+            has = ", ".join(name for name in columns if name not in _OF_TRL) or "none"
             raise ValueError(f"the dataset has no {wanted}; it has {has}: name it with make_code_reward(column=...)")
         count = len(completions)
         for name in [*names, *columns.keys() & {_LIMITS}]:

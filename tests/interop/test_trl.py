@@ -136,7 +136,7 @@ def test_the_table_and_the_metrics_say_why() -> None:
 
 
 def test_a_dataset_without_tests_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"no column of tests \(in_outs, .*it has prompts, question.*make_code_reward"):
+    with pytest.raises(ValueError, match=r"no column of tests \(in_outs, .*it has question.*make_code_reward"):
         code_reward(prompts=["p"], completions=[RIGHT], question=["q"])
     with pytest.raises(ValueError, match=r"no column 'unit'; it has in_outs: name it with"):
         make_code_reward(column="unit")(completions=[RIGHT], in_outs=[CALL])
