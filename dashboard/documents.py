@@ -23,7 +23,8 @@ _SECTIONS = {
 """The folders of documents, in the list's order. No two documents share a name."""
 _DEFAULT = "dashboard"
 _LINK = re.compile(r"\]\((?:[\w./-]*/)?([\w-]+)\.md(#[\w-]+)?\)")
-_OUTSIDE = re.compile(r"!?\[([^\]]*)\]\((?:[\w./-]*/)?(?:images/|[A-Z]+\.md)[^)]*\)")
+_OUTSIDE = re.compile(r"\[([^\]]*)\]\((?:[\w./-]*/)?[A-Z]+\.md[^)]*\)")
+_PICTURE = re.compile(r"^!\[.*\n+", re.MULTILINE)
 _FROM_DOCSTRING = re.compile(r"^::: (\S+)$", re.MULTILINE)
 """The site has the docstring there."""
 
@@ -63,7 +64,7 @@ def _paths() -> dict[str, Path]:
 
 @cache
 def _text(name: str) -> str:
-    """Its Markdown. Links to other documents lead to this page; other files are not served."""
+    """Its Markdown. Links to other documents lead to this page; other files, and pictures, are not served."""
     text = path(name).read_text(encoding="utf-8")
-    text = _FROM_DOCSTRING.sub(r"- `\1`", _OUTSIDE.sub(r"\1", text))
+    text = _FROM_DOCSTRING.sub(r"- `\1`", _OUTSIDE.sub(r"\1", _PICTURE.sub("", text)))
     return _LINK.sub(lambda found: f"]({href(found[1] + (found[2] or ''))})", text)

@@ -173,6 +173,11 @@ def test_the_site_lists_every_page() -> None:
     assert len(PAGES) == len(list(DOCS.rglob("*.md"))), "two pages share a name"
 
 
+def test_every_picture_is_shown() -> None:
+    shown = set(re.findall(r"images/([\w-]+\.(?:png|gif))\)", " ".join(page.read_text() for page in PAGES.values())))
+    assert shown == {path.name for kind in ("*.png", "*.gif") for path in (DOCS / "images").glob(kind)}
+
+
 def test_the_python_reference_has_every_public_name() -> None:
     assert set(re.findall(r"^::: evaluator\.(\w+)$", PAGES["python"].read_text(), re.MULTILINE)) == set(
         evaluator.__all__

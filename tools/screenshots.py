@@ -2,9 +2,9 @@
 
     .venv/bin/python tools/screenshots.py [RUN] [--out FOLDER] [--all]
 
-Without a run: the bundled example. `--all` renders each page at 1280 x 720 and 1920 x 1080, light and dark; without it,
-the pictures of the documentation are made: light, 1280 x 720, with those of the tutorial, and the moving one of the
-README.
+Without a run: the bundled example. `--all` renders every page at 1280 x 720 and 1920 x 1080, light and dark; else the
+pictures that the documentation shows are made: light, 1280 x 720, with those of the tutorial, and the moving one of
+the README.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -25,15 +25,11 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 ROOT = Path(__file__).resolve().parent.parent
 READY = '[data-testid="stApp"][data-test-script-state="notRunning"]:not(:has([data-testid="stSkeleton"]))'
-PAGES = {
+PAGES = {"rollouts": "rollouts", "tasks": "tasks", "rewards": "rewards", "compare": "compare", "audit": "audit"}
+OTHERS = {
     "overview": "",
-    "rollouts": "rollouts",
     "table": "rollouts?view=table",
     "search": "rollouts?view=search&find=return",
-    "tasks": "tasks",
-    "rewards": "rewards",
-    "compare": "compare",
-    "audit": "audit",
     "sql": "sql",
 }
 """Name of the picture, and address. Those of a failure follow from the Overview's button."""
@@ -82,14 +78,14 @@ def settled(page: Page) -> None:
     page.wait_for_timeout(800)  # charts and canvases draw themselves once more when their sizes are known
 
 
-def render(browser: Browser, address: str, out: Path, look: Look) -> None:
-    """Every page in one look."""
+def render(browser: Browser, address: str, out: Path, look: Look, pages: Mapping[str, str]) -> None:
+    """These pages, and a failure, in one look."""
     size = {"width": look.width, "height": look.height}
     context = browser.new_context(viewport=size, color_scheme=look.scheme)  # type: ignore[arg-type]
     context.set_default_timeout(60_000)
     page = context.new_page()
     name = "{}" if look == DOCUMENTED else f"{{}}-{look.scheme}-{look.width}"
-    for picture, path in PAGES.items():
+    for picture, path in pages.items():
         page.goto(f"{address}/{path}")
         settled(page)
         page.screenshot(path=out / f"{name.format(picture)}.png")
@@ -140,7 +136,7 @@ def main() -> None:
         )
         with dashboard(options.run) as address:
             for look in LOOKS if options.all else (DOCUMENTED,):
-                render(browser, address, options.out, look)
+                render(browser, address, options.out, look, PAGES | OTHERS if options.all else PAGES)
         move(options.out)
         of_the_tutorial(browser, options.out)
         browser.close()
