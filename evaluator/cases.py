@@ -54,7 +54,7 @@ def attempt_by(run: Callable[[float], Outcome], limits: Limits, bench: Bench, ex
 SHOWN_WHEN_WRONG = 64 * 1024
 SHOWN_WHEN_RIGHT = 2 * 1024
 _TIME_OUTS_ALLOWED = 2
-"""After the second the rest is skipped; after the first where one failure decides the reward."""
+"""After the second the rest is skipped; where one failure decides the reward, after the first, or a memory limit."""
 
 RunCase = Callable[[int], CaseResult | None]
 
@@ -67,9 +67,11 @@ def run_cases(
     bench: Bench,
 ) -> list[CaseResult]:
     """A result for each test case. `run` takes a case's place, and returns None if it can't run any more."""
-    allowed = 1 if bench.all_or_nothing else _TIME_OUTS_ALLOWED
+    decides = bench.all_or_nothing
+    allowed = 1 if decides else _TIME_OUTS_ALLOWED
+    costly = (Verdict.TIME_LIMIT, Verdict.MEMORY_LIMIT) if decides else (Verdict.TIME_LIMIT,)
     results: list[CaseResult] = []
-    time_outs = 0
+    spent = 0
     stopped = False
     for place, case in enumerate(cases):
         if not stopped and execution.left_s <= 0:
@@ -82,9 +84,9 @@ def run_cases(
             stopped = True
             continue
         results.append(result)
-        time_outs += result.verdict is Verdict.TIME_LIMIT
+        spent += result.verdict in costly
         failed_fast = bench.options.fail_fast and result.verdict not in (Verdict.PASSED, Verdict.UNKNOWN)
-        stopped = failed_fast or time_outs >= allowed or result.verdict is Verdict.REJECTED
+        stopped = failed_fast or spent >= allowed or result.verdict is Verdict.REJECTED
     return results
 
 

@@ -25,9 +25,10 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 ROOT = Path(__file__).resolve().parent.parent
 READY = '[data-testid="stApp"][data-test-script-state="notRunning"]:not(:has([data-testid="stSkeleton"]))'
-PAGES = {"rollouts": "rollouts", "tasks": "tasks", "rewards": "rewards", "compare": "compare", "audit": "audit"}
+PAGES = {"rollouts": "rollouts", "tasks": "tasks", "rewards": "rewards", "compare": "compare"}
 OTHERS = {
     "overview": "",
+    "audit": "audit",
     "table": "rollouts?view=table",
     "search": "rollouts?view=search&find=return",
     "sql": "sql",

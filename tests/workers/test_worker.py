@@ -72,6 +72,13 @@ def test_after_a_time_out_that_decides_or_the_second_the_rest_is_not_run(
     assert (grade.verdict, grade.pass_rate) == (Verdict.TIME_LIMIT, 0.2)
 
 
+@pytest.mark.parametrize(("grader", "run"), [("tests", 1), ("tests:reward=fraction", 3)])
+def test_so_it_is_after_a_memory_limit_that_decides(sandbox: Sandbox, grader: str, run: int) -> None:
+    code = "x = int(input())\nkept = []\nwhile True: kept.append(bytearray(2**24))"
+    grade = graded(sandbox, echo_task(limits={"memory_mb": 128}), code, grader=grader)
+    assert verdicts(grade) == [Verdict.MEMORY_LIMIT] * run + [Verdict.NOT_RUN] * (3 - run)
+
+
 def test_a_tasks_own_limits_win(sandbox: Sandbox) -> None:
     short = graded(sandbox, echo_task("short", 1, limits={"wall_s": 0.2}), SLEEPS.format(600))
     long = graded(sandbox, echo_task("long", 1), SLEEPS.format(0.3))
