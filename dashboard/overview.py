@@ -385,4 +385,4 @@ def _preamble(code: str) -> str:
 
 
 def _file(path: str) -> str:
-    return path.rsplit("/", 1)[-1] or "unknown"
+    return path.rstrip("/").rsplit("/", 1)[-1] or "unknown"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -71,9 +71,10 @@ def compare_runs(
     else:
         listed = _LISTED if changed is None else [each for each in _LISTED if each != Change.OTHER_TESTS]
         tasks = [task for task in found.tasks if task.change in listed]
-        names = _names(a, tasks) | _names(b, tasks)
+        ids = {task.task_id for task in tasks[:_PRINTED]} | {each.task_id for each in (changed or [])[:_PRINTED]}
+        names = _names(a, ids) | _names(b, ids)
         _print(found, sides, said, against, minor, [(names.get(task.task_id, task.task_id), task) for task in tasks])
-        _print_rewards(changed or [])
+        _print_rewards(changed or [], names)
     if said is None:
         raise CommandError(f"no headline: {'; '.join(against)}")
     return Exit.FINDING if found.better == "a" else Exit.DONE
@@ -94,9 +95,8 @@ def _side(run: Run, model: str | None, step: int | None, name: str) -> Side:
         return found
 
 
-def _names(run: Run, tasks: Sequence[TaskChange]) -> dict[str, str]:
+def _names(run: Run, ids: Collection[str]) -> dict[str, str]:
     with run.connect() as connection:
-        ids = [task.task_id for task in tasks[:_PRINTED]]
         return task_names.names(lambda sql, params: connection.execute(sql, params).fetchall(), ids)
 
 
@@ -164,15 +164,20 @@ def _of_rewards(changed: list[RewardChange], tasks: int) -> str:
     return f"{said}: the same rollouts, with other tests for {counted(tasks, 'task')}"
 
 
-def _print_rewards(changed: list[RewardChange]) -> None:
+def _print_rewards(changed: list[RewardChange], names: Mapping[str, str]) -> None:
     if changed:
         print()
         rows = [
-            (one_line(each.sample_id, _WIDEST), f"{each.before:g}", f"{each.after:g}", one_line(each.why, _WIDEST))
+            (_sample(each, names), f"{each.before:g}", f"{each.after:g}", one_line(each.why, _WIDEST) or "passed")
             for each in changed[:_PRINTED]
         ]
         print_table(("sample", "A", "B", "in B"), rows, numbers=("A", "B"))
         print_more(len(changed), _PRINTED)
+
+
+def _sample(change: RewardChange, names: Mapping[str, str]) -> str:
+    name = names.get(change.task_id)
+    return one_line(f"{name} {change.sample_id.removeprefix(change.task_id)}" if name else change.sample_id, _WIDEST)
 
 
 def _of(outcome: Outcome | None) -> str:

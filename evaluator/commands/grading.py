@@ -353,7 +353,7 @@ def _agreeing(expected: Agreement) -> str:
     if not shown:
         return text
     more = ", ..." if expected.differ > len(shown) else ""
-    return f"{text}; {expected.differ:,} differ: {', '.join(shown)}{more}"
+    return f"{text}; {expected.differ:,} differ, as the page Audit lists them: {', '.join(shown)}{more}"
 
 
 def _interval(interval: PassAt1) -> str:

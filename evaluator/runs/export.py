@@ -42,6 +42,23 @@ CASE_DEFAULTS: Final = (
     "memory_mb",
 )  # fmt: skip
 
+_IF_ANY: Final = {
+    "unverified_reason": ("given_reward", "recorded_verdict"),
+    "memory_mb": ("duplicate_of",),
+    "grader": ("components",),
+}
+"""By default there after these columns of rollouts, if any rollout has something in them."""
+_OF_TASKS: Final[dict[Per, str]] = {
+    "rollout": "SELECT r.*, t.prompt FROM stored r LEFT JOIN tasks t USING (task_id)",
+    "case": """
+        SELECT r.*, t.prompt, i.input FROM stored r LEFT JOIN tasks t USING (task_id) LEFT JOIN (
+            SELECT task_id, test.index AS test_index, test.input AS input
+            FROM (SELECT task_id, unnest(from_json(cases, '[{"index": "INTEGER", "input": "VARCHAR"}]')) AS test
+                  FROM tasks)
+        ) i USING (task_id, test_index)""",
+}
+_TASK_COLUMNS: Final[dict[Per, tuple[str, ...]]] = {"rollout": ("prompt",), "case": ("prompt", "input")}
+
 _TABLES: Final[dict[Per, str]] = {"rollout": "rollouts", "case": "cases"}
 _DEFAULTS: Final[dict[Per, tuple[str, ...]]] = {"rollout": ROLLOUT_DEFAULTS, "case": CASE_DEFAULTS}
 _NOTED: Final[dict[Per, tuple[str, ...]]] = {"rollout": NOTE_COLUMNS, "case": CASE_NOTE_COLUMNS}
@@ -87,13 +104,14 @@ def export(
     try:
         sized_by = run.bytes_sql if per == "rollout" else None
         with run.connect(memory_mb=_MEMORY_MB, parts=sized_by is not None) as connection:
-            if not columns and per == "rollout" and _has_components(connection):
-                at = chosen.index("grader") + 1
-                chosen = [*chosen[:at], "components", *chosen[at:]]
+            if not columns and per == "rollout":
+                chosen = _with_those_present(connection)
             if per == "rollout" and (KIND_COLUMN in chosen or KIND_COLUMN in (where or "").lower()):
                 add_kind_column(connection)
             if where is not None or not set(_NOTED[per]).isdisjoint(chosen):
                 add_note_columns(connection, run.path)
+            if any(name in chosen or name in (where or "").lower() for name in _TASK_COLUMNS[per]):
+                _add_task_columns(connection, per)
             relation = chosen_rows(connection, per, where, rows)
             schema = _projected(relation.limit(0), chosen).to_arrow_reader(_BATCH_ROWS).schema
             batches = (_without_addresses(batch) for batch in _sorted(relation, per, chosen, sized_by))
@@ -168,8 +186,11 @@ def chosen_rows(
 
 
 def export_columns(per: Per) -> list[str]:
-    """The columns that an export can have: those of the run, `KIND_COLUMN` of rollouts, and people's notes."""
-    return [*column_names(_TABLES[per]), *([KIND_COLUMN] if per == "rollout" else ()), *_NOTED[per]]
+    """The columns that an export can have: those of the run, `KIND_COLUMN` of rollouts, people's notes, the prompt, and
+    a test case's input."""
+    return [
+        *column_names(_TABLES[per]), *([KIND_COLUMN] if per == "rollout" else ()), *_NOTED[per], *_TASK_COLUMNS[per],
+    ]  # fmt: skip
 
 
 def _format_of(to: Path | str | IO[bytes]) -> str:
@@ -200,9 +221,22 @@ def _checked_columns(columns: Sequence[str] | None, per: Per) -> Sequence[str]:
     return columns
 
 
-def _has_components(connection: duckdb.DuckDBPyConnection) -> bool:
-    """Whether any reward has components; if none has, the default columns leave that one out."""
-    return bool(connection.sql("SELECT components FROM rollouts WHERE components IS NOT NULL LIMIT 1").fetchall())
+def _with_those_present(connection: duckdb.DuckDBPyConnection) -> list[str]:
+    """The default columns of rollouts."""
+    found: list[str] = []
+    for name in ROLLOUT_DEFAULTS:
+        found += (name, *(each for each in _IF_ANY.get(name, ()) if _is_there(connection, each)))
+    return found
+
+
+def _is_there(connection: duckdb.DuckDBPyConnection, column: str) -> bool:
+    return bool(connection.sql(f"SELECT 1 FROM rollouts WHERE {column} IS NOT NULL LIMIT 1").fetchall())  # noqa: S608
+
+
+def _add_task_columns(connection: duckdb.DuckDBPyConnection, per: Per) -> None:
+    """Replace the view by one that has the `_TASK_COLUMNS` too."""
+    table = _TABLES[per]
+    connection.execute(f"ALTER VIEW {table} RENAME TO stored; CREATE TEMP VIEW {table} AS {_OF_TASKS[per]}")
 
 
 def _without_addresses(batch: pa.RecordBatch) -> pa.RecordBatch:

@@ -28,6 +28,7 @@ def write_into(folder: Path) -> None:
             for text, score in ((RIGHT, 1.0), (WRONG, 0.0))
         ]
         _lines(folder / f"rollout_data/{step}.jsonl", dumped)
+    _lines(folder / "rollout_data.corrected.jsonl", [{"prompt": SUM, "verification_info": TESTS}])
 
     logged = [
         {"step": 10, "prompt": turns, "completion": [{"role": "assistant", "content": text}], "code_reward": reward}

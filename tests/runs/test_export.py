@@ -9,7 +9,7 @@ from typing import Literal
 import pyarrow.parquet as pq
 import pytest
 
-from evaluator.model import CaseResult, Difference, Flag, Grade, Rollout, Verdict
+from evaluator.model import CaseResult, Difference, Flag, Grade, Mode, Rollout, Task, TestCase, Verdict
 from evaluator.runs import export as exporting
 from evaluator.runs.export import CASE_DEFAULTS, ROLLOUT_DEFAULTS, ExportError, export
 from evaluator.runs.notes import NOTE_COLUMNS, note_rollout, note_task
@@ -160,6 +160,27 @@ def test_columns_and_conditions_choose(tmp_path: Path) -> None:
     for per, table in (("rollout", "rollouts"), ("case", "cases")):
         assert as_jsonl(run, per=per, columns=column_names(table)) is not None
     assert as_jsonl(run, where="reward > 1") == []
+
+
+def test_given_grades_are_there_by_default_if_there_are_any(tmp_path: Path) -> None:
+    run = made(tmp_path / "run", grade("a"), given_reward=0.5)
+    row = as_jsonl(run)[0]
+    assert row["given_reward"] == 0.5
+    assert not {"recorded_verdict", "duplicate_of", "components"} & set(row)
+
+
+def test_the_prompt_and_a_test_cases_input_are_columns_and_conditions(tmp_path: Path) -> None:
+    results = tuple(CaseResult(index=index, verdict=Verdict.PASSED) for index in (0, 1))
+    task = Task(task_id="t", mode=Mode.STDIN, prompt="Add.", cases=(TestCase(0, "1", "2"), TestCase(1, "3\n", "4")))
+    with RunWriter.create(tmp_path / "run", Manifest(dataset_hash="abc", evaluator_version="0.1.0")) as writer:
+        writer.add_task(task, task.cases)
+        writer.finish_tasks()
+        writer.add(Rollout(task_id="t", sample_id="a", completion="c"), grade("a", cases=results), 0)
+        writer.close("finished")
+    run = Run.open(tmp_path / "run")
+    assert as_jsonl(run, columns=["sample_id", "prompt"]) == [{"sample_id": "a", "prompt": "Add."}]
+    found = as_jsonl(run, per="case", where="prompt = 'Add.' AND test_index = 1", columns=["input", "prompt"])
+    assert found == [{"input": "3\n", "prompt": "Add."}]
 
 
 def test_an_unknown_file_extension_is_refused_and_an_unknown_column_names_the_nearest(tmp_path: Path) -> None:
