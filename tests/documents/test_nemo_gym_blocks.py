@@ -4,6 +4,7 @@ In process as its tests call them, and over HTTP with rows as NeMo Gym sends the
 """
 
 import asyncio
+import inspect
 import json
 import os
 import re
@@ -59,7 +60,7 @@ def server_with(block: str, **stubs: object) -> Any:
     names: dict[str, Any] = {"BaseVerifyRequest": BaseVerifyRequest, "BaseVerifyResponse": BaseVerifyResponse, **stubs}
     exec(changed(block), names)
     is_method = {
-        name: asyncio.iscoroutinefunction(value) or name.startswith("_compute") for name, value in names.items()
+        name: inspect.iscoroutinefunction(value) or name.startswith("_compute") for name, value in names.items()
     }
     methods = {name: value for name, value in names.items() if is_method[name]}
     return type("MyTaskResourcesServer", (BaseResourcesServer,), methods)()
