@@ -17,11 +17,11 @@ from dashboard.queries.records import TaskRecord
 from dashboard.tasks import corrected, judgement, new_case, weak_tests
 from dashboard.text import case_view, code_view, diff_view
 from dashboard.workspace import OpenRun
-from evaluator.model import Mode, Task, TestCase, Verdict
+from evaluator.model import Mode, Task, TestCase
 from evaluator.tasks import long_numbers
 
 _CASES_LISTED = 2_000
-_ANSWER = 18
+_ANSWER = 16
 """Characters of an answer in the table."""
 _TEXT_HEIGHT = "calc(88px + max(0px, (100vh - 720px) * 0.35))"
 _CASES_HEIGHT = "calc(132px + max(0px, (100vh - 720px) * 0.35))"
@@ -37,10 +37,13 @@ _COLUMNS = (
     Column("", "mark", "16px", "! marks a suspect"),
     Column("test", "number", "38px"),
     Column("passed", "number", "84px", "rollouts that passed it, of all that ran it"),
-    Column("answers", "mono", "50%", "what the rollouts answered, and how many did"),
+    Column("expected", "mono", "17%"),
+    Column("answers", "mono", "42%", "what the rollouts answered, and how many did; error: those that gave no answer"),
     Column("input", "mono"),
     Column("judged", "line", "64px", "what people judged; changed: here, for the corrected dataset"),
 )
+_IF_ANY = ("expected", "judged")
+"""Columns that are left out where they would be empty."""
 
 
 def head(screen: Screen, record: TaskRecord, cases: list[TestCase]) -> None:
@@ -118,14 +121,17 @@ def case_table(screen: Screen, record: TaskRecord, cases: list[TestCase]) -> int
             "!" if case.index in suspected else "",
             str(case.index),
             _share(counts.get(case.index)),
-            _answers(found.get(case.index, []), case.expected, record.mode),
+            case_view.in_one_line(case.expected.rstrip("\n"), record.mode),
+            _answers(found.get(case.index, []), record.mode),
             case_view.in_one_line(case.input, record.mode),
             "changed" if case.index in changed else (note.judgement or "note") if note else "",
         )
 
+    rows = [row(case) for case in cases[:_CASES_LISTED]]
+    shown = [at for at, each in enumerate(_COLUMNS) if each.name not in _IF_ANY or any(cells[at] for cells in rows)]
     lists.row_list(
-        _COLUMNS,
-        [row(case) for case in cases[:_CASES_LISTED]],
+        [_COLUMNS[at] for at in shown],
+        [[cells[at] for at in shown] for cells in rows],
         key="case_list",
         label="test cases",
         height=f"min({44 + 24 * len(cases)}px, {_CASES_HEIGHT})",
@@ -247,12 +253,11 @@ def _value(text: str) -> str:
     return shown if len(shown) <= 2_000 else f"{shown[:2_000]}…"
 
 
-def _answers(found: list[Short], expected: str, mode: str) -> str:
-    """`7 × 51 (expected 8) · 9 × 2 · error × 3`."""
-    parts = [f"{_short(answer_list.said(each.verdict, each.text), mode)} × {each.rollouts:,}" for each in found]
-    if parts and expected and found[0].verdict != Verdict.PASSED:
-        parts[0] += f" (expected {_short(expected, mode)})"
-    return " · ".join(parts)
+def _answers(found: list[Short], mode: str) -> str:
+    """`7 × 51 · 9 × 2 · error × 3`."""
+    return " · ".join(
+        f"{_short(answer_list.said(each.verdict, each.text), mode)} × {each.rollouts:,}" for each in found
+    )
 
 
 def _short(text: str, mode: str) -> str:

@@ -88,6 +88,7 @@ def test_answers_are_counted_and_name_their_samples(run: OpenRun) -> None:
     ]
     short = answers.by_test(run, "t/9")
     assert [(a.verdict, a.text, a.rollouts) for a in short[0]] == [("passed", "2", 3), ("error", None, 1)]
+    assert [a.text for a in short[1]] == ["4", "3", None]
 
 
 def test_a_samples_own_answer_is_known_though_more_samples_gave_it_than_are_listed(written: Written) -> None:

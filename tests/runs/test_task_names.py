@@ -27,7 +27,7 @@ _FAR = "x " * 2_500
             id="in the middle of a long word",
         ),
         pytest.param(
-            [f"Count words in {kind} {'that are long ' * 2}above {n}" for kind in ("texts", "lines") for n in "23"] + ["Sum"],
+            [f"Count words in {kind} {'that are long ' * 2}above {n}" for kind in ("x", "y") for n in "23"] + ["Sum"],
             [f"Count words … above {n} pt-{at}" for at, n in enumerate("2323")] + ["Sum"],
             id="in two places",
         ),
