@@ -24,11 +24,12 @@ from dashboard.suspicions import Finding, findings
 from dashboard.workspace import OpenRun, Params
 from evaluator.model import Task, TestCase
 
+_RATE = f"coalesce(passed / nullif(graded, 0), {INFINITY}), id_key, task_id"
 SORTS: dict[str, tuple[str, str]] = {
-    "": ("suspects first", "coalesce(-weight, 0), id_key, task_id"),
+    "": ("suspects first", f"coalesce(-weight, 0), {_RATE}"),
     "task": ("task id", "id_key, task_id"),
     "file": ("file order", "place"),
-    "rate": ("lowest pass rate first", f"coalesce(passed / nullif(graded, 0), {INFINITY}), id_key, task_id"),
+    "rate": ("lowest pass rate first", _RATE),
     "random": ("random sample", "md5($seed || chr(10) || task_id), task_id"),
 }
 """Orders of the list of tasks: URL word -> (label, ascending key). For a random sample see `RandomSample`."""

@@ -62,6 +62,13 @@ def test_two_comes_before_ten(run: OpenRun) -> None:
     assert listed(run, "rate")[0] == "t/9"
 
 
+def test_tasks_that_are_no_suspects_are_listed_by_their_pass_rate(written: Written) -> None:
+    tasks = [call(name, ("1", "2")) for name in ("half", "never", "whole")]
+    rewards = [("half", 1.0), ("half", 0.0), ("never", 0.0), ("whole", 1.0)]
+    found = [row(task, f"{task}#{at}", reward=reward) for at, (task, reward) in enumerate(rewards)]
+    assert listed(written(found, *tasks)) == ["never", "half", "whole"]
+
+
 def test_a_seed_always_draws_the_same_tasks(run: OpenRun) -> None:
     drawn = listed(run, "random:3:7")
     assert len(drawn) == 3
