@@ -179,7 +179,7 @@ CREATE OR REPLACE TABLE suspects AS
     SELECT n.task_id, n.test_index, '{NOBODY}' AS kind,
            'nobody passes' || CASE WHEN coalesce(same, 0) * 2 > ran
                THEN format(', {{:,}} of {{:,}} agree on another answer', same, ran)
-               ELSE format(' (0 of {{:,}})', ran) END AS why,
+               ELSE format(' (0 of {{:,}} that ran it)', ran) END AS why,
            (CASE WHEN p.task_id IS NULL THEN 2 ELSE 4 END + coalesce(same, 0) / ran)::DOUBLE AS weight
     FROM n LEFT JOIN a USING (task_id, test_index) LEFT JOIN p ON p.task_id = n.task_id
     WHERE ran >= {RAN_LEAST} OR same = ran;

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import streamlit as st
 
 from dashboard import facts, state, widgets
@@ -36,7 +38,12 @@ _PANES = {
 _COLUMNS = (
     Column("", "mark", "16px", "! marks a suspect"),
     Column("test", "number", "38px"),
-    Column("passed", "number", "84px", "rollouts that passed it, of all that ran it"),
+    Column(
+        "passed",
+        "number",
+        "84px",
+        "rollouts that passed it, of those that ran it: not those without code, or that ended before it",
+    ),
     Column("expected", "mono", "17%"),
     Column("answers", "mono", "42%", "what the rollouts answered, and how many did; error: those that gave no answer"),
     Column("input", "mono"),
@@ -183,7 +190,7 @@ def _this_case(screen: Screen, record: TaskRecord, chosen: TestCase) -> None:
             facts.note(f"Listed: the {part}, the most frequent first.")
     with right:
         judgement.offer(screen.run, record.task_id, chosen.index)
-        _case(record, chosen)
+        _case(screen, record, chosen)
 
 
 def _behaviours(screen: Screen, record: TaskRecord) -> None:
@@ -206,7 +213,7 @@ def _why(reasons: list[Suspect]) -> str:
     return f" · {'; '.join(reason.why for reason in ordered)}" if ordered else ""
 
 
-def _case(record: TaskRecord, chosen: TestCase) -> None:
+def _case(screen: Screen, record: TaskRecord, chosen: TestCase) -> None:
     """The test case, raw and parsed."""
     if case_view.is_code(record.mode):
         size = facts.size(len(chosen.input.encode("utf-8", "replace")))
@@ -223,6 +230,8 @@ def _case(record: TaskRecord, chosen: TestCase) -> None:
     if record.mode == Mode.CALL:
         facts.section("Parsed")
         st.html(code_view.code(parsed(record, chosen), prefix="P", height="90px"))
+        if key := _int_key(screen, record, chosen):
+            facts.note(f'JSON has text keys only: "{key}" is also right as the int {key}.')
     size = facts.size(len(chosen.input.encode("utf-8", "replace")))
     left, right = st.columns([1, 1], gap="small")
     with left:
@@ -243,6 +252,31 @@ def parsed(record: TaskRecord, chosen: TestCase) -> str:
     """A test case of a call as the grader reads it: the call and the value."""
     arguments = ", ".join(_value(line) for line in chosen.input.split("\n") if line.strip())
     return f"{record.entry_point}({arguments}) == {_value(chosen.expected)}"
+
+
+_INT = re.compile(r"0|-?[1-9]\d{0,17}")
+_INT_KEYS = ("value", "unordered")
+"""Checkers to which an int key equals its text."""
+
+
+def _int_key(screen: Screen, record: TaskRecord, chosen: TestCase) -> str | None:
+    """A key of an expected dict that is an int's text, where the checker takes it as that int."""
+    task = records.decoded(record.task, Task)
+    checker = screen.run.manifest.options.checker or (task and task.checker) or "value"
+    if (task and task.checker_code) or checker.partition(":")[0] not in _INT_KEYS:
+        return None
+    try:
+        values: list[object] = [long_numbers.loads(chosen.expected)]
+    except ValueError:
+        return None
+    for value in values:
+        if isinstance(value, dict):
+            if found := next(filter(_INT.fullmatch, value), None):
+                return str(found)
+            values += value.values()
+        elif isinstance(value, list):
+            values += value
+    return None
 
 
 def _value(text: str) -> str:

@@ -51,7 +51,9 @@ def listed(run: OpenRun, sort: str = "", filter_: Filter | None = None) -> list[
 def test_a_test_that_nobody_passes_is_listed_first_with_the_reason_in_words(run: OpenRun) -> None:
     first = dataset.task_lines(run, Filter(), "", 1)[0]
     assert (first.task_id, first.passed, first.graded) == ("t/9", 0, 4)
-    assert [reason_text(reason, first.tests) for reason in first.reasons] == ["test 1: nobody passes (0 of 4)"]
+    assert [reason_text(reason, first.tests) for reason in first.reasons] == [
+        "test 1: nobody passes (0 of 4 that ran it)"
+    ]
     assert not any(line.reasons for line in dataset.task_lines(run, Filter(), "", 1)[1:])
 
 
