@@ -170,14 +170,19 @@ def pager(view: View, count: int, size: int, noun: str) -> None:
         facts.note(f"{noun} {first + 1:,} to {min(first + size, count):,} of {count:,}")
 
 
+_NAME_SHOWN = 20
+"""Characters of a run's name for which there is room; the mark beside "Run" shows the whole."""
+
+
 def _run_picker(entries: list[Entry], chosen: Entry | None, view: View) -> None:
     names = [e.name for e in entries]
     graded = {e.name: e.graded for e in entries}
+    whole = escape.markdown(chosen.name) if chosen and len(chosen.name) > _NAME_SHOWN else None
     # Another run has other tasks, models and errors: its filter starts empty.
     widgets.show(
         "selectbox", "w_run", chosen.name if chosen else None, lambda _, name: View(run=name or ""), "Run", names,
         format_func=lambda name: escape.text(name) if graded[name] else f"{escape.text(name)} (not graded)",
-        placeholder="choose a run" if view.run else "",
+        placeholder="choose a run" if view.run else "", help=whole,
     )  # fmt: skip
 
 

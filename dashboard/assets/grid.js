@@ -359,7 +359,11 @@ const numberOf = (grid, column) => (grid.numbers[column] ?? column) + grid.data.
 
 function shortened(context, text, width) {
   if (context.measureText(text).width <= width) return text;
-  const cut = (left) => `${text.slice(0, Math.ceil(left / 2))}…${text.slice(text.length - Math.floor(left / 2))}`;
+  const kept = text.includes(CUT) ? ends(text)[1].length : 0;
+  const cut = (left) => {
+    const tail = Math.min(kept || Math.floor(left / 2), left - 1);
+    return `${text.slice(0, left - tail)}…${text.slice(text.length - tail)}`;
+  };
   let left = text.length - 1;
   while (left > 1 && context.measureText(cut(left)).width > width) left -= 1;
   return cut(left);

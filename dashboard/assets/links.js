@@ -21,13 +21,19 @@ function part(tag, name, text) {
   return element;
 }
 
-// A name of which both ends stay where it does not fit: they tell it apart.
-const TAIL = 10;
+// A name of which both ends stay where it does not fit: they tell it apart. One that was cut in the middle is cut there.
+const TAIL = 10, CUT = " … ";
 function named(element, text) {
   element.classList.add("cut");
-  const tail = text.length > TAIL + 3 ? TAIL : text.length;
-  element.replaceChildren(part("span", "", text.slice(0, -tail)), part("span", "", text.slice(-tail)));
+  const [head, tail] = ends(text);
+  element.replaceChildren(part("span", "", head), part("span", "", tail));
   return element;
+}
+
+function ends(text) {
+  const cut = text.lastIndexOf(CUT);
+  const tail = cut > 0 ? text.length - cut - CUT.length + 1 : text.length > TAIL + 3 ? TAIL : text.length;
+  return [text.slice(0, -tail), text.slice(-tail)];
 }
 
 // A list of rows has the focus on arrival, unless the visitor is in a field or a dialog.

@@ -4,7 +4,7 @@ export default function (component) {
   const { data, parentElement, setTriggerValue } = component;
   const list = parentElement.querySelector(".list");
   const hadFocus = list.contains(parentElement.activeElement ?? document.activeElement);
-  list.style.height = data.height;
+  list.style.maxHeight = data.height;
   list.setAttribute("aria-label", data.label);
   const table = document.createElement("table");
   table.setAttribute("role", "grid");

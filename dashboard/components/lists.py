@@ -32,7 +32,8 @@ def row_list(
 ) -> None:
     """Draw the rows; a click calls `on_pick` with the row's number, from 0.
 
-    `height`: a CSS length. `shown`: what the list is about; when it changes, the selected row is scrolled into view.
+    `height`: a CSS length; fewer rows take less. `shown`: what the list is about; when it changes, the selected row is
+    scrolled into view.
     """
 
     def picked() -> None:

@@ -23,6 +23,8 @@ _KNOWN_AFTER_S = 2.0
 """A rate over less time is a guess."""
 _APART_S = 0.25
 _ENDS_WITHIN_S = 1.0
+_HELD_UP = 3
+"""While it is slower than on average by this, a few slow rollouts hold it up: that pace says nothing of the rest."""
 
 
 class Pace:
@@ -92,8 +94,9 @@ class Progress(NamedTuple):
         if self.rate == 0:
             return f"{said[0]}, none in the last {_WINDOW_S:.0f} s"
         said.append(f"{self.rate:,.0f} a second" if self.rate >= 3 else f"{self.rate * 60:,.0f} a minute")
-        if left is not None:
-            said.append(f"about {_duration(left / min(self.rate, self.average or self.rate))} left")
+        usual = self.average or self.rate
+        if left is not None and self.rate * _HELD_UP >= usual:
+            said.append(f"about {_duration(left / min(self.rate, usual))} left")
         return ", ".join(said)
 
 

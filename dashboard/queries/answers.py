@@ -50,15 +50,16 @@ class Short(NamedTuple):
 
 @cached
 def by_test(run: OpenRun, task_id: str, most: int = 3) -> dict[int, list[Short]]:
-    """For each test case, its most frequent answers. Completions that ended without one count as `ERROR`."""
+    """For each test case, its most frequent answers, and then how many ended without one, as `ERROR`."""
     sql = f"""
         WITH c AS (SELECT test_index, {_ANSWER} AS answer,
                           CASE WHEN verdict IN ('passed', 'wrong_answer') THEN verdict ELSE '{ERROR}' END AS verdict
                    FROM stored_cases WHERE {IN_PARTS} AND task_id = $task AND verdict <> 'not_run'),
              g AS (SELECT test_index, verdict, answer, count(*) AS n FROM c GROUP BY ALL)
         SELECT test_index, verdict, left(answer, {SHOWN}), n FROM g
-        QUALIFY row_number() OVER (PARTITION BY test_index ORDER BY n DESC, verdict, answer) <= $most
-        ORDER BY test_index, n DESC, verdict, answer"""  # noqa: S608
+        QUALIFY row_number() OVER (PARTITION BY test_index, verdict = '{ERROR}'
+                                   ORDER BY n DESC, verdict, answer) <= $most
+        ORDER BY test_index, verdict = '{ERROR}', n DESC, verdict, answer"""  # noqa: S608
     found: dict[int, list[Short]] = {}
     for row in run.rows(sql, of_task(run, task_id) | {"most": most}):
         found.setdefault(row[0], []).append(Short(*row))

@@ -24,11 +24,12 @@ from dashboard.suspicions import Finding, findings
 from dashboard.workspace import OpenRun, Params
 from evaluator.model import Task, TestCase
 
+_RATE = f"coalesce(passed / nullif(graded, 0), {INFINITY}), id_key, task_id"
 SORTS: dict[str, tuple[str, str]] = {
-    "": ("suspects first", "coalesce(-weight, 0), id_key, task_id"),
+    "": ("suspects first", f"coalesce(-weight, 0), {_RATE}"),
     "task": ("task id", "id_key, task_id"),
     "file": ("file order", "place"),
-    "rate": ("lowest pass rate first", f"coalesce(passed / nullif(graded, 0), {INFINITY}), id_key, task_id"),
+    "rate": ("lowest pass rate first", _RATE),
     "random": ("random sample", "md5($seed || chr(10) || task_id), task_id"),
 }
 """Orders of the list of tasks: URL word -> (label, ascending key). For a random sample see `RandomSample`."""
@@ -178,7 +179,7 @@ CREATE OR REPLACE TABLE suspects AS
     SELECT n.task_id, n.test_index, '{NOBODY}' AS kind,
            'nobody passes' || CASE WHEN coalesce(same, 0) * 2 > ran
                THEN format(', {{:,}} of {{:,}} agree on another answer', same, ran)
-               ELSE format(' (0 of {{:,}})', ran) END AS why,
+               ELSE format(' (0 of {{:,}} that ran it)', ran) END AS why,
            (CASE WHEN p.task_id IS NULL THEN 2 ELSE 4 END + coalesce(same, 0) / ran)::DOUBLE AS weight
     FROM n LEFT JOIN a USING (task_id, test_index) LEFT JOIN p ON p.task_id = n.task_id
     WHERE ran >= {RAN_LEAST} OR same = ran;

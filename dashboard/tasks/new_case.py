@@ -26,7 +26,7 @@ from dashboard.queries.records import TaskRecord
 from dashboard.tasks import corrected
 from dashboard.tasks.corrected import PlaceError
 from evaluator import grade_all
-from evaluator.model import Grade, Kind, Mode, Rollout, Task, TestCase
+from evaluator.model import Grade, Kind, Mode, Rollout, Task, TestCase, Verdict
 from evaluator.options import Options
 from evaluator.runs.reading import Manifest
 from evaluator.tasks import long_numbers
@@ -67,31 +67,37 @@ def offer(screen: Screen, record: TaskRecord, like: TestCase | None) -> None:
     if task is None:
         facts.note("Not supported for this run: the version that wrote it did not keep its tasks.")
         return
-    last: Trial | None = st.session_state.get(_RESULT)
-    busy = last is not None and last.task_id == record.task_id and last.job.running
     left, right = st.columns([1, 1.25], gap="small")
     with left:
         case, fault = _form(task, like)
         refusal = sandbox_state.refusal()
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            part = found.part("sample")
             # Not in a callback, which would have the text of before a click that ends typing.
             clicked = st.button(
-                f"Run on {f'the {part}' if (part := found.part('sample')) else counted(found.total, 'sample')}",
+                f"Run on {f'the {part} with code' if part else counted(found.total, 'sample')}",
                 key="run_new_case",
                 type="primary",
-                disabled=bool(refusal) or not found.rows or busy,
+                disabled=bool(refusal) or not found.rows or _is_running(task),
             )
             facts.note(refusal or fault or "The run stays as it is.")
+        if clicked and case is not None and refusal is None:
+            _start(task, like, case, found.rows, screen.run.manifest)
         if case is not None and task.mode is not Mode.UNITTEST:  # whose test cases are methods
             _changes(screen, task, like, case)
-    if clicked and case is not None and refusal is None:
-        _start(task, like, case, found.rows, screen.run.manifest)
     trial: Trial | None = st.session_state.get(_RESULT)
     with right:
-        if trial is not None and (trial.task_id, trial.like) == (record.task_id, like.index if like else None):
+        of_this = trial and (trial.task_id, trial.like) == (record.task_id, like.index if like else None)
+        if trial is not None and (of_this or _is_running(task)):
             if case != trial.case:
                 facts.note("Of the test case as it was before the last change:")
             _result(trial, screen, record)
+
+
+def _is_running(task: Task) -> bool:
+    """Whether one of its test cases is being tried: what comes of it decides about a change."""
+    last: Trial | None = st.session_state.get(_RESULT)
+    return last is not None and last.task_id == task.task_id and last.job.running
 
 
 def parsed_case(mode: Mode, given: str, expected: str) -> TestCase:
@@ -155,7 +161,8 @@ def _changes(screen: Screen, task: Task, like: TestCase | None, case: TestCase) 
                 facts.note("Changed. To change it again, undo first." if done else str(error))
                 break
             label = "Add as a new test" if add or like is None else f"Change test {like.index}"
-            widgets.button(label, f"change_{add}", edited.__setitem__, task.task_id, changed, disabled=changed == now)
+            widgets.button(label, f"change_{add}", edited.__setitem__, task.task_id, changed,
+                           disabled=changed == now or _is_running(task))  # fmt: skip
         if edited:
             label = f"Download the dataset with {counted(len(edited), 'changed task')}"
             st.download_button(label, partial(corrected.dataset, screen.run, edited), on_click="ignore",
@@ -164,7 +171,10 @@ def _changes(screen: Screen, task: Task, like: TestCase | None, case: TestCase) 
             widgets.button("Undo all changes", "undo_changes", edited.clear)
     if edited:
         rollouts = Path(screen.run.manifest.rollouts).name or "ROLLOUTS"
-        facts.note(f"Then: rollscope grade {rollouts} --dataset {name}.corrected.jsonl. Only what changed runs again.")
+        facts.note(
+            f"Then: rollscope grade {rollouts} --dataset {name}.corrected.jsonl. "
+            "What changed runs again, and what met a time or memory limit."
+        )
 
 
 def _require_json(text: str, name: str) -> None:
@@ -206,6 +216,9 @@ def _grade(
 def _result(trial: Trial, screen: Screen, record: TaskRecord) -> None:
     job = trial.job
     if job.running:
+        if late := sum(each.verdict == Verdict.TIME_LIMIT for each in trial.samples):
+            wall = screen.run.manifest.options.limits.wall_s
+            facts.note(f"{counted(late, 'sample')} met the time limit of {wall:g} s in the run, and may again.")
         background.watch(job)
         return
     if job.failure:

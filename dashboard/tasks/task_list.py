@@ -182,7 +182,12 @@ def _columns(rows: list[tuple[str, str, str, str]]) -> tuple[Column, ...]:
     return (
         Column("", "mark", "16px", "! marks a suspect"),
         Column("task", "wrap", f"{min(150.0, max(48.0, name)):.0f}px"),
-        Column("pass", "number", f"{max(56.0, passed):.0f}px", "rollouts that passed, of those graded"),
+        Column(
+            "pass",
+            "number",
+            f"{max(56.0, passed):.0f}px",
+            "rollouts that passed, of all that were graded, those without code too",
+        ),
         Column("why", "wrap", "", "why its tests are suspect, and what people judged"),
     )
 

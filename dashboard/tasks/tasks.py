@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import streamlit as st
 
 from dashboard import facts, state, widgets
@@ -17,11 +19,11 @@ from dashboard.queries.records import TaskRecord
 from dashboard.tasks import corrected, judgement, new_case, weak_tests
 from dashboard.text import case_view, code_view, diff_view
 from dashboard.workspace import OpenRun
-from evaluator.model import Mode, Task, TestCase, Verdict
+from evaluator.model import Mode, Task, TestCase
 from evaluator.tasks import long_numbers
 
 _CASES_LISTED = 2_000
-_ANSWER = 18
+_ANSWER = 16
 """Characters of an answer in the table."""
 _TEXT_HEIGHT = "calc(88px + max(0px, (100vh - 720px) * 0.35))"
 _CASES_HEIGHT = "calc(132px + max(0px, (100vh - 720px) * 0.35))"
@@ -36,11 +38,19 @@ _PANES = {
 _COLUMNS = (
     Column("", "mark", "16px", "! marks a suspect"),
     Column("test", "number", "38px"),
-    Column("passed", "number", "84px", "rollouts that passed it, of all that ran it"),
-    Column("answers", "mono", "50%", "what the rollouts answered, and how many did"),
+    Column(
+        "passed",
+        "number",
+        "84px",
+        "rollouts that passed it, of those that ran it: not those without code, or that ended before it",
+    ),
+    Column("expected", "mono", "17%"),
+    Column("answers", "mono", "42%", "what the rollouts answered, and how many did; error: those that gave no answer"),
     Column("input", "mono"),
     Column("judged", "line", "64px", "what people judged; changed: here, for the corrected dataset"),
 )
+_IF_ANY = ("expected", "judged")
+"""Columns that are left out where they would be empty."""
 
 
 def head(screen: Screen, record: TaskRecord, cases: list[TestCase]) -> None:
@@ -118,14 +128,17 @@ def case_table(screen: Screen, record: TaskRecord, cases: list[TestCase]) -> int
             "!" if case.index in suspected else "",
             str(case.index),
             _share(counts.get(case.index)),
-            _answers(found.get(case.index, []), case.expected, record.mode),
+            case_view.in_one_line(case.expected.rstrip("\n"), record.mode),
+            _answers(found.get(case.index, []), record.mode),
             case_view.in_one_line(case.input, record.mode),
             "changed" if case.index in changed else (note.judgement or "note") if note else "",
         )
 
+    rows = [row(case) for case in cases[:_CASES_LISTED]]
+    shown = [at for at, each in enumerate(_COLUMNS) if each.name not in _IF_ANY or any(cells[at] for cells in rows)]
     lists.row_list(
-        _COLUMNS,
-        [row(case) for case in cases[:_CASES_LISTED]],
+        [_COLUMNS[at] for at in shown],
+        [[cells[at] for at in shown] for cells in rows],
         key="case_list",
         label="test cases",
         height=f"min({44 + 24 * len(cases)}px, {_CASES_HEIGHT})",
@@ -177,7 +190,7 @@ def _this_case(screen: Screen, record: TaskRecord, chosen: TestCase) -> None:
             facts.note(f"Listed: the {part}, the most frequent first.")
     with right:
         judgement.offer(screen.run, record.task_id, chosen.index)
-        _case(record, chosen)
+        _case(screen, record, chosen)
 
 
 def _behaviours(screen: Screen, record: TaskRecord) -> None:
@@ -200,7 +213,7 @@ def _why(reasons: list[Suspect]) -> str:
     return f" · {'; '.join(reason.why for reason in ordered)}" if ordered else ""
 
 
-def _case(record: TaskRecord, chosen: TestCase) -> None:
+def _case(screen: Screen, record: TaskRecord, chosen: TestCase) -> None:
     """The test case, raw and parsed."""
     if case_view.is_code(record.mode):
         size = facts.size(len(chosen.input.encode("utf-8", "replace")))
@@ -217,6 +230,8 @@ def _case(record: TaskRecord, chosen: TestCase) -> None:
     if record.mode == Mode.CALL:
         facts.section("Parsed")
         st.html(code_view.code(parsed(record, chosen), prefix="P", height="90px"))
+        if key := _int_key(screen, record, chosen):
+            facts.note(f'JSON has text keys only: "{key}" is also right as the int {key}.')
     size = facts.size(len(chosen.input.encode("utf-8", "replace")))
     left, right = st.columns([1, 1], gap="small")
     with left:
@@ -239,6 +254,31 @@ def parsed(record: TaskRecord, chosen: TestCase) -> str:
     return f"{record.entry_point}({arguments}) == {_value(chosen.expected)}"
 
 
+_INT = re.compile(r"0|-?[1-9]\d{0,17}")
+_INT_KEYS = ("value", "unordered")
+"""Checkers to which an int key equals its text."""
+
+
+def _int_key(screen: Screen, record: TaskRecord, chosen: TestCase) -> str | None:
+    """A key of an expected dict that is an int's text, where the checker takes it as that int."""
+    task = records.decoded(record.task, Task)
+    checker = screen.run.manifest.options.checker or (task and task.checker) or "value"
+    if (task and task.checker_code) or checker.partition(":")[0] not in _INT_KEYS:
+        return None
+    try:
+        values: list[object] = [long_numbers.loads(chosen.expected)]
+    except ValueError:
+        return None
+    for value in values:
+        if isinstance(value, dict):
+            if found := next(filter(_INT.fullmatch, value), None):
+                return str(found)
+            values += value.values()
+        elif isinstance(value, list):
+            values += value
+    return None
+
+
 def _value(text: str) -> str:
     try:
         shown = repr(long_numbers.loads(text))
@@ -247,12 +287,11 @@ def _value(text: str) -> str:
     return shown if len(shown) <= 2_000 else f"{shown[:2_000]}…"
 
 
-def _answers(found: list[Short], expected: str, mode: str) -> str:
-    """`7 × 51 (expected 8) · 9 × 2 · error × 3`."""
-    parts = [f"{_short(answer_list.said(each.verdict, each.text), mode)} × {each.rollouts:,}" for each in found]
-    if parts and expected and found[0].verdict != Verdict.PASSED:
-        parts[0] += f" (expected {_short(expected, mode)})"
-    return " · ".join(parts)
+def _answers(found: list[Short], mode: str) -> str:
+    """`7 × 51 · 9 × 2 · error × 3`."""
+    return " · ".join(
+        f"{_short(answer_list.said(each.verdict, each.text), mode)} × {each.rollouts:,}" for each in found
+    )
 
 
 def _short(text: str, mode: str) -> str:

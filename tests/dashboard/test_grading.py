@@ -342,7 +342,8 @@ def test_a_pace_is_of_the_last_seconds() -> None:
     [
         (Progress(0, None, None), "graded 0, starting"),
         (Progress(312, 870, 41.0), "graded 312 of 870, 41 a second, about 14 s left"),
-        (Progress(500, 1000, 1.0, 10.0), "graded 500 of 1,000, 60 a minute, about 8 min left"),
+        (Progress(500, 1000, 4.0, 10.0), "graded 500 of 1,000, 4 a second, about 2 min left"),
+        (Progress(500, 1000, 1.0, 10.0), "graded 500 of 1,000, 60 a minute"),
         (Progress(312, None, 41.0), "graded 312, 41 a second"),
         (Progress(1, 200, 0.2), "graded 1 of 200, 12 a minute, about 17 min left"),
         (Progress(1, 2_000_000, 41.0), "graded 1 of 2,000,000, 41 a second, about 13.6 h left"),

@@ -1,17 +1,21 @@
 """The Tasks page: the list, the answers, judgements, and a new test case."""
 
+import threading
 from pathlib import Path
 
 import pytest
 
+from dashboard import background
 from dashboard.queries import answers, records
+from dashboard.queries.answers import Code
 from dashboard.tasks import corrected, new_case
 from dashboard.tasks.new_case import CaseError
 from dashboard.workspace import OpenRun
 from evaluator import grade, load_tasks
-from evaluator.model import Kind, Mode, Task, TestCase, Verdict
+from evaluator.model import Grade, Kind, Mode, Task, TestCase, Verdict
 from evaluator.runs.notes import read_notes
 from tests.dashboard import sample_run
+from tests.dashboard.rows import Written, row
 from tests.dashboard.test_pages import click, component, no_exception, text, visit
 
 pytestmark = pytest.mark.usefixtures("opened")
@@ -22,9 +26,9 @@ def test_the_list_has_a_mark_the_rollouts_that_passed_and_why() -> None:
     listed = [row["cells"] for row in component(app, "task_list")["rows"]]
     found = {task: (mark, passed, why) for mark, task, passed, why in listed}
     assert found["math/add"] == ("", "2/4", "")
-    assert found["text/all-kinds"] == ("!", "0/6", "test 0: nobody passes (0 of 5)")
+    assert found["text/all-kinds"] == ("!", "0/6", "test 0: nobody passes (0 of 5 that ran it)")
     assert component(app, "case_list")["selected"] == 0, "the most suspect one"
-    assert "Answers to test 0 · nobody passes (0 of 5)" in text(app)
+    assert "Answers to test 0 · nobody passes (0 of 5 that ran it)" in text(app)
     assert component(visit("tasks", task="text/all-kinds", test="1"), "case_list")["selected"] == 1
 
 
@@ -34,10 +38,10 @@ def test_a_tasks_texts_have_a_tab_each() -> None:
 
 def test_each_test_case_says_what_was_answered_with_a_link_to_each_sample() -> None:
     app = visit("tasks", task="math/add", test="1", verdict="passed")
-    assert [row["cells"][1:4] for row in component(app, "case_list")["rows"]] == [
-        ["0", "4/4", "1 × 4"],
-        ["1", "3/4", "3 × 3 · error × 1"],
-        ["2", "3/4", "5 × 3 · error × 1"],
+    assert [row["cells"][1:5] for row in component(app, "case_list")["rows"]] == [
+        ["0", "4/4", "1", "1 × 4"],
+        ["1", "3/4", "3", "3 × 3 · error × 1"],
+        ["2", "3/4", "5", "5 × 3 · error × 1"],
     ]
     assert "1\n2" in text(app), "the input as it is"
     assert 'class="rs-code"' in text(app), "and the call"
@@ -200,6 +204,32 @@ def test_what_a_sample_was_is_its_verdict_of_that_test_case(run: OpenRun) -> Non
     assert answers.verdicts_of_test(run, "math/add", 0)["add#1"] == "passed"
 
 
+def test_a_test_case_is_not_changed_while_it_is_tried() -> None:
+    app, case = visit("tasks", task="math/add", test="1", tab="new"), TestCase(0, "1\n2", "4")
+    ended = threading.Event()
+    job: background.Job[Grade] = background.Job("Samples run", 2, lambda add, stop: ended.wait())
+    late = Code("add#3", "", Verdict.TIME_LIMIT, None)
+    app.session_state["new_case"] = new_case.Trial("math/add", 0, case, job, [late])
+    app.text_area[1].set_value("4").run()
+    assert app.button(key="change_False").disabled
+    assert "1 sample met the time limit of 10 s in the run" in text(app)
+    ended.set()
+    job.wait()
+    assert not app.run().button(key="change_False").disabled
+
+
+@pytest.mark.parametrize(
+    ("expected", "checker", "is_said"),
+    [('{"a": [{"4": 2}]}', None, True), ('{"04": 2}', None, False), ('{"4": 2}', "floats", False)],
+)
+def test_a_key_that_may_be_an_int_is_explained(
+    written: Written, expected: str, checker: str | None, *, is_said: bool
+) -> None:
+    task = Task(task_id="t", mode=Mode.CALL, entry_point="f", cases=(TestCase(0, "1", expected),), checker=checker)
+    written([row("t", "t#0", reward=0.0)], task)
+    assert ("is also right as the int 4" in text(visit("tasks"))) is is_said
+
+
 def test_a_change_is_marked_in_both_lists() -> None:
     app = visit("tasks", task="math/add", test="1", tab="new")
     app.text_area[1].set_value("4").run()
@@ -211,4 +241,4 @@ def test_a_change_is_marked_in_both_lists() -> None:
 
 def test_an_answer_that_most_give_stands_beside_the_expected_one() -> None:
     listed = component(visit("tasks", task=f"text/{sample_run.HOSTILE}"), "case_list")["rows"]
-    assert listed[0]["cells"][3] == "one⏎two·⏎three⏎fo… × 1 (expected one⏎two⏎three)"
+    assert listed[0]["cells"][3:5] == ["one⏎two⏎three", "one⏎two·⏎three⏎… × 1"]

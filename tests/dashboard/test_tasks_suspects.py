@@ -51,7 +51,9 @@ def listed(run: OpenRun, sort: str = "", filter_: Filter | None = None) -> list[
 def test_a_test_that_nobody_passes_is_listed_first_with_the_reason_in_words(run: OpenRun) -> None:
     first = dataset.task_lines(run, Filter(), "", 1)[0]
     assert (first.task_id, first.passed, first.graded) == ("t/9", 0, 4)
-    assert [reason_text(reason, first.tests) for reason in first.reasons] == ["test 1: nobody passes (0 of 4)"]
+    assert [reason_text(reason, first.tests) for reason in first.reasons] == [
+        "test 1: nobody passes (0 of 4 that ran it)"
+    ]
     assert not any(line.reasons for line in dataset.task_lines(run, Filter(), "", 1)[1:])
 
 
@@ -60,6 +62,13 @@ def test_two_comes_before_ten(run: OpenRun) -> None:
     assert [row.task_id for row in listing.grid(run, Filter(), "task", 1)] == listed(run, "task")
     assert listed(run, "file") == ["t/1", "t/2", "t/3", "t/10", "t/11", "t/9"]
     assert listed(run, "rate")[0] == "t/9"
+
+
+def test_tasks_that_are_no_suspects_are_listed_by_their_pass_rate(written: Written) -> None:
+    tasks = [call(name, ("1", "2")) for name in ("half", "never", "whole")]
+    rewards = [("half", 1.0), ("half", 0.0), ("never", 0.0), ("whole", 1.0)]
+    found = [row(task, f"{task}#{at}", reward=reward) for at, (task, reward) in enumerate(rewards)]
+    assert listed(written(found, *tasks)) == ["never", "half", "whole"]
 
 
 def test_a_seed_always_draws_the_same_tasks(run: OpenRun) -> None:
@@ -88,6 +97,7 @@ def test_answers_are_counted_and_name_their_samples(run: OpenRun) -> None:
     ]
     short = answers.by_test(run, "t/9")
     assert [(a.verdict, a.text, a.rollouts) for a in short[0]] == [("passed", "2", 3), ("error", None, 1)]
+    assert [a.text for a in short[1]] == ["4", "3", None]
 
 
 def test_a_samples_own_answer_is_known_though_more_samples_gave_it_than_are_listed(written: Written) -> None:
