@@ -19,6 +19,8 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from evaluator.formats import Problem
 
 _LINE_EVERY: Final = 5.0
+_HELD_UP: Final = 3
+"""A pace that is slower by this than on average, as a few slow rollouts make it, says nothing of the time left."""
 _PRINTED_PROBLEMS: Final = 20
 
 InWords = Callable[[float | None], str]
@@ -58,7 +60,8 @@ class Meter:
         self._in_words = in_words
         self._counted = self._failed = self._valued = 0
         self._sum = 0.0
-        self._started = time.monotonic()
+        self._started = self._said_at = time.monotonic()
+        self._said = 0
         self._bar: Progress | None = None
         self._over = threading.Event()
         self._speaker = threading.Thread(target=self._speak, daemon=True)
@@ -124,10 +127,13 @@ class Meter:
     def line(self) -> str:
         """What there is to say now."""
         of, figures = "", self._figures
-        left = (self._total or 0) - self._counted - self._failed
+        done, now = self._counted + self._failed, time.monotonic()
+        pace = (done - self._said) / max(now - self._said_at, 1e-9)
+        self._said, self._said_at = done, now
+        left = (self._total or 0) - done
         if self._total and left >= 0:
             of = f" of {self._total:,}"
-            figures += [f"{_clock(left / self._rate)} left"] if self._rate else []
+            figures += [f"{_clock(left / self._rate)} left"] if self._rate and pace * _HELD_UP >= self._rate else []
         return f"{self._counted:,}{of} {self._verb}, {', '.join(figures)}"
 
 

@@ -24,3 +24,9 @@ def test_a_line_has_what_is_known() -> None:
 def test_a_total_that_is_not_known_or_was_too_low_is_not_in_it() -> None:
     assert line(None, [1]) == "1 graded, #/s, 100% passed"
     assert line(1, [1, 1]) == "2 graded, #/s, 100% passed"
+
+
+def test_no_time_left_is_said_while_slow_ones_hold_everything_up() -> None:
+    meter = Meter(10)
+    meter.count(1)
+    assert [" left" in meter.line() for _ in range(2)] == [True, False]
