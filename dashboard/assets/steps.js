@@ -167,11 +167,14 @@ function into(row, list) {
   else if (top + row.offsetHeight > list.scrollTop + list.clientHeight) list.scrollTop = top - list.clientHeight + row.offsetHeight + 24;
 }
 
-// Marks the line in the code view, which may not be drawn yet; scrolls its box, never the page.
-function mark(line, scrolls, tries) {
+// Marks the line in the code view, which may not be drawn yet; scrolls its box, never the page. Of those that wait for
+// the code, as while it is edited, the last one counts.
+let last = 0;
+function mark(line, scrolls, tries, number = ++last) {
+  if (number !== last) return;
   const element = document.getElementById(`L${line}`), box = element?.closest(".rs-code");
   if (!box) {
-    if (tries) requestAnimationFrame(() => mark(line, scrolls, tries - 1));
+    if (tries) requestAnimationFrame(() => mark(line, scrolls, tries - 1, number));
     return;
   }
   unmark();

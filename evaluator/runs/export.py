@@ -42,11 +42,7 @@ CASE_DEFAULTS: Final = (
     "memory_mb",
 )  # fmt: skip
 
-_IF_ANY: Final = {
-    "unverified_reason": ("given_reward", "recorded_verdict"),
-    "memory_mb": ("duplicate_of",),
-    "grader": ("components",),
-}
+_IF_ANY: Final = {"unverified_reason": ("given_reward", "recorded_verdict"), "grader": ("components",)}
 """By default there after these columns of rollouts, if any rollout has something in them."""
 _OF_TASKS: Final[dict[Per, str]] = {
     "rollout": "SELECT r.*, t.prompt FROM stored r LEFT JOIN tasks t USING (task_id)",

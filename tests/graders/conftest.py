@@ -11,7 +11,7 @@ import pytest
 from evaluator.graders import Bench, get_grader
 from evaluator.model import Grade, Kind, Limits, Rollout, Task
 from evaluator.options import Disagreements, Options
-from evaluator.sandbox import Sandbox
+from evaluator.sandbox import FaultError, Sandbox
 from tests.graders.judge_server import JudgeServer, judge_server, own_environment
 
 PATIENT = Limits(wall_s=30, cpu_s=30, total_s=90)
@@ -33,9 +33,11 @@ def graded(sandbox: Sandbox) -> Graded:
 
     def grade(task: Task, program: str, limits: Limits = PATIENT, disagreement: Disagreements = "unknown") -> Grade:
         rollout = Rollout(task_id=task.task_id, completion=program, kind=Kind.FULL)
-        return get_grader("tests").grade(
-            task, rollout, Bench(sandbox, Options(limits=limits, disagreement=disagreement))
-        )
+        bench = Bench(sandbox, Options(limits=limits, disagreement=disagreement))
+        try:
+            return get_grader("tests").grade(task, rollout, bench)
+        except FaultError:  # what ends itself by SIGKILL looks like it where the kernel ended another test's process
+            return get_grader("tests").grade(task, rollout, bench)
 
     return grade
 

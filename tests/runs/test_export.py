@@ -166,7 +166,7 @@ def test_given_grades_are_there_by_default_if_there_are_any(tmp_path: Path) -> N
     run = made(tmp_path / "run", grade("a"), given_reward=0.5)
     row = as_jsonl(run)[0]
     assert row["given_reward"] == 0.5
-    assert not {"recorded_verdict", "duplicate_of", "components"} & set(row)
+    assert not {"recorded_verdict", "components"} & set(row)
 
 
 def test_the_prompt_and_a_test_cases_input_are_columns_and_conditions(tmp_path: Path) -> None:
