@@ -147,6 +147,8 @@ def _listed(filter_: Filter) -> tuple[str, Params]:
 RAN_LEAST = 3
 """Rollouts that must have run a test case before it counts as one that nobody passes; two, if they agree."""
 NOBODY = "nobody"
+_ALIKE_LEAST = 3
+"""Rollouts that fail one test case alone, all with one answer, and that are more than those that pass the task."""
 REFERENCE = "reference"
 
 _TASKS_AT_ONCE = 50
@@ -183,6 +185,20 @@ CREATE OR REPLACE TABLE suspects AS
            (CASE WHEN p.task_id IS NULL THEN 2 ELSE 4 END + coalesce(same, 0) / ran)::DOUBLE AS weight
     FROM n LEFT JOIN a USING (task_id, test_index) LEFT JOIN p ON p.task_id = n.task_id
     WHERE ran >= {RAN_LEAST} OR same = ran;
+INSERT INTO suspects
+    WITH lone AS (SELECT task_id, sample_id, first_failing_test AS test_index FROM rollouts
+                  WHERE verdict = 'wrong_answer' AND tests_total > 1 AND tests_passed = tests_total - 1),
+         often AS (SELECT task_id, test_index FROM lone JOIN task_list USING (task_id) GROUP BY ALL
+                   HAVING count(*) >= greatest({_ALIKE_LEAST}, any_value(passed) + 1)),
+         w AS (SELECT task_id, test_index, count(*) AS same
+               FROM stored_cases JOIN lone USING (task_id, sample_id, test_index)
+                                 SEMI JOIN often USING (task_id, test_index)
+               WHERE actual IS NOT NULL GROUP BY task_id, test_index, hash(actual)),
+         a AS (SELECT task_id, test_index, max(same) AS same FROM w GROUP BY ALL)
+    SELECT task_id, test_index, 'alike',
+           format('{{:,}} samples fail nothing else, with one answer; {{:,}} pass', same, passed), 4 + same / graded
+    FROM a JOIN task_list USING (task_id) ANTI JOIN suspects USING (task_id, test_index)
+    WHERE same >= greatest({_ALIKE_LEAST}, passed + 1);
 """  # noqa: S608
 
 

@@ -105,6 +105,7 @@ _CHARACTER = 7.5
 """Pixels."""
 _OF_MANY = {
     "nobody": "nobody passes",
+    "alike": "more samples fail one of them alone, with one answer, than pass",
     "repeat": "repeat others",
     "contradiction": "inputs of others, another expected output",
     "carriage_returns": "carriage returns in the input",

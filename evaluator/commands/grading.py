@@ -178,6 +178,8 @@ class Agreement(msgspec.Struct):
 
     agree: int
     differ: int
+    only_ours: int
+    """Of those that differ, how many pass here."""
     differing: list[str]
     """The first 100 sample ids that differ."""
 
@@ -353,7 +355,8 @@ def _agreeing(expected: Agreement) -> str:
     if not shown:
         return text
     more = ", ..." if expected.differ > len(shown) else ""
-    return f"{text}; {expected.differ:,} differ, as the page Audit lists them: {', '.join(shown)}{more}"
+    sides = f"{expected.only_ours:,} pass only here, {expected.differ - expected.only_ours:,} only there"
+    return f"{text}; {expected.differ:,} differ ({sides}): {', '.join(shown)}{more}"
 
 
 def _interval(interval: PassAt1) -> str:
@@ -415,12 +418,14 @@ def _models(connection: duckdb.DuckDBPyConnection) -> tuple[list[ModelFigures], 
 def _agreement(connection: duckdb.DuckDBPyConnection) -> Agreement | None:
     given = f"FROM rollouts WHERE expected_pass IS NOT NULL AND {_REWARDED}"
     differs = "(verdict = 'passed') <> expected_pass"
-    row = connection.execute(f"SELECT count(*), count(*) FILTER ({differs}) {given}").fetchone()
+    row = connection.execute(
+        f"SELECT count(*), count(*) FILTER ({differs}), count(*) FILTER ({differs} AND NOT expected_pass) {given}"
+    ).fetchone()
     assert row is not None
-    total, differ = row
+    total, differ, only_ours = row
     if not total:
         return None
     samples = connection.execute(
         f"SELECT sample_id {given} AND {differs} ORDER BY task_id, sample_id LIMIT {_DIFFERING}"
     ).fetchall()
-    return Agreement(total - differ, differ, [sample for (sample,) in samples])
+    return Agreement(total - differ, differ, only_ours, [sample for (sample,) in samples])

@@ -61,7 +61,7 @@ def test_grading_gives_verdicts_figures_and_a_run(graded: tuple[Path, Done]) -> 
     assert sum(summary["ungraded_reasons"].values()) == 2
     assert any("is not in the dataset" in reason for reason in summary["ungraded_reasons"])
     assert summary["pass_at_1"]["value"] == pytest.approx((2 / 3 + 1 / 2) / 2)
-    assert summary["expected"] == {"agree": 2, "differ": 1, "differing": ["b"]}
+    assert summary["expected"] == {"agree": 2, "differ": 1, "only_ours": 0, "differing": ["b"]}
     assert summary["duplicates"] == 1
     assert summary["state"] == "finished"
     rows = Run.open(folder / "run").connect().sql(

@@ -57,6 +57,40 @@ def test_a_test_that_nobody_passes_is_listed_first_with_the_reason_in_words(run:
     assert not any(line.reasons for line in dataset.task_lines(run, Filter(), "", 1)[1:])
 
 
+def test_a_test_that_most_fail_alike_and_nothing_else_is_a_suspect_though_some_pass_it(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    doubles, adds = DOUBLE, "def double(x):\n    return x + 1\n"
+    tasks = {
+        "wrong": (call("wrong", ("1", "2"), ("3", "4")), [doubles] * 3 + [adds] * 2),
+        "as many": (call("as many", ("1", "2"), ("3", "4")), [doubles] * 3 + [adds] * 3),
+        "one test": (call("one test", ("3", "4")), [doubles] * 3),
+        "other answers": (
+            call("other answers", ("1", "2"), ("3", "4")),
+            [f"{DOUBLE[:-1]} + (x > 2) * {n}" for n in range(3)],
+        ),
+    }
+    rollouts = [
+        Rollout(task_id=name, sample_id=f"{name}#{n}", completion=code)
+        for name, (_, codes) in tasks.items()
+        for n, code in enumerate(codes)
+    ]
+    made = [task for task, _ in tasks.values()]
+    by_sample = {grade.sample_id: grade for grade in evaluator.grade_all(made, rollouts, workers=1)}
+    path = tmp_path_factory.mktemp("runs") / "alike"
+    run = workspace.open_run(
+        Entry("alike", rows.write(path, [(each, by_sample[each.sample_id]) for each in rollouts], *made))
+    )
+    lines = dataset.task_lines(run, Filter(), "", 1)
+    found = {line.task_id: [reason_text(reason, line.tests) for reason in line.reasons] for line in lines}
+    assert found["wrong"] == ["test 1: 3 samples fail nothing else, with one answer; 2 pass"]
+    assert [found[name] for name in ("as many", "one test")] == [
+        [],
+        ["test 0: nobody passes, 3 of 3 agree on another answer"],
+    ]
+    assert found["other answers"] == ["test 1: nobody passes (0 of 3 that ran it)"]
+
+
 def test_two_comes_before_ten(run: OpenRun) -> None:
     assert listed(run, "task") == ["t/1", "t/2", "t/3", "t/9", "t/10", "t/11"]
     assert [row.task_id for row in listing.grid(run, Filter(), "task", 1)] == listed(run, "task")
