@@ -144,6 +144,7 @@ def _text_area(screen: Screen, rollout: RolloutRecord, record: TaskRecord | None
         # Filled by its default: a text put into the session's state may never reach the browser.
         filled = _session().edits.get(identity, start)
         text = st.text_area("Code", filled, key=key, label_visibility="collapsed", on_change=keep) or ""
+    _keep(identity, text, start)  # also where the text came with a click, and no change was told
     if escape.text(text) != text:
         facts.note("Some characters in the editor are invisible or reorder others: the code view shows them.")
     return text
