@@ -44,16 +44,8 @@ CASE_DEFAULTS: Final = (
 
 _IF_ANY: Final = {"unverified_reason": ("given_reward", "recorded_verdict"), "grader": ("components",)}
 """By default there after these columns of rollouts, if any rollout has something in them."""
-_OF_TASKS: Final[dict[Per, str]] = {
-    "rollout": "SELECT r.*, t.prompt FROM stored r LEFT JOIN tasks t USING (task_id)",
-    "case": """
-        SELECT r.*, t.prompt, i.input FROM stored r LEFT JOIN tasks t USING (task_id) LEFT JOIN (
-            SELECT task_id, test.index AS test_index, test.input AS input
-            FROM (SELECT task_id, unnest(from_json(cases, '[{"index": "INTEGER", "input": "VARCHAR"}]')) AS test
-                  FROM tasks)
-        ) i USING (task_id, test_index)""",
-}
-_TASK_COLUMNS: Final[dict[Per, tuple[str, ...]]] = {"rollout": ("prompt",), "case": ("prompt", "input")}
+_PROMPT: Final = "prompt"
+"""Of the task. Its inputs are no column: with those of contests, of many MB each, an export would not fit in memory."""
 
 _TABLES: Final[dict[Per, str]] = {"rollout": "rollouts", "case": "cases"}
 _DEFAULTS: Final[dict[Per, tuple[str, ...]]] = {"rollout": ROLLOUT_DEFAULTS, "case": CASE_DEFAULTS}
@@ -106,8 +98,8 @@ def export(
                 add_kind_column(connection)
             if where is not None or not set(_NOTED[per]).isdisjoint(chosen):
                 add_note_columns(connection, run.path)
-            if any(name in chosen or name in (where or "").lower() for name in _TASK_COLUMNS[per]):
-                _add_task_columns(connection, per)
+            if _PROMPT in chosen or _PROMPT in (where or "").lower():
+                _add_prompts(connection, _TABLES[per])
             relation = chosen_rows(connection, per, where, rows)
             schema = _projected(relation.limit(0), chosen).to_arrow_reader(_BATCH_ROWS).schema
             batches = (_without_addresses(batch) for batch in _sorted(relation, per, chosen, sized_by))
@@ -182,10 +174,9 @@ def chosen_rows(
 
 
 def export_columns(per: Per) -> list[str]:
-    """The columns that an export can have: those of the run, `KIND_COLUMN` of rollouts, people's notes, the prompt, and
-    a test case's input."""
+    """The columns that an export can have: those of the run, `KIND_COLUMN` of rollouts, people's notes, `_PROMPT`."""
     return [
-        *column_names(_TABLES[per]), *([KIND_COLUMN] if per == "rollout" else ()), *_NOTED[per], *_TASK_COLUMNS[per],
+        *column_names(_TABLES[per]), *([KIND_COLUMN] if per == "rollout" else ()), *_NOTED[per], _PROMPT,
     ]  # fmt: skip
 
 
@@ -229,10 +220,12 @@ def _is_there(connection: duckdb.DuckDBPyConnection, column: str) -> bool:
     return bool(connection.sql(f"SELECT 1 FROM rollouts WHERE {column} IS NOT NULL LIMIT 1").fetchall())  # noqa: S608
 
 
-def _add_task_columns(connection: duckdb.DuckDBPyConnection, per: Per) -> None:
-    """Replace the view by one that has the `_TASK_COLUMNS` too."""
-    table = _TABLES[per]
-    connection.execute(f"ALTER VIEW {table} RENAME TO stored; CREATE TEMP VIEW {table} AS {_OF_TASKS[per]}")
+def _add_prompts(connection: duckdb.DuckDBPyConnection, table: str) -> None:
+    """Replace the view by one that has `_PROMPT` too."""
+    connection.execute(f"""
+        ALTER VIEW {table} RENAME TO without_prompts;
+        CREATE TEMP VIEW {table} AS
+        SELECT w.*, t.prompt FROM without_prompts w LEFT JOIN tasks t USING (task_id)""")  # noqa: S608
 
 
 def _without_addresses(batch: pa.RecordBatch) -> pa.RecordBatch:

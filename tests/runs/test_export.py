@@ -169,7 +169,7 @@ def test_given_grades_are_there_by_default_if_there_are_any(tmp_path: Path) -> N
     assert not {"recorded_verdict", "components"} & set(row)
 
 
-def test_the_prompt_and_a_test_cases_input_are_columns_and_conditions(tmp_path: Path) -> None:
+def test_the_prompt_is_a_column_and_a_condition(tmp_path: Path) -> None:
     results = tuple(CaseResult(index=index, verdict=Verdict.PASSED) for index in (0, 1))
     task = Task(task_id="t", mode=Mode.STDIN, prompt="Add.", cases=(TestCase(0, "1", "2"), TestCase(1, "3\n", "4")))
     with RunWriter.create(tmp_path / "run", Manifest(dataset_hash="abc", evaluator_version="0.1.0")) as writer:
@@ -179,8 +179,8 @@ def test_the_prompt_and_a_test_cases_input_are_columns_and_conditions(tmp_path: 
         writer.close("finished")
     run = Run.open(tmp_path / "run")
     assert as_jsonl(run, columns=["sample_id", "prompt"]) == [{"sample_id": "a", "prompt": "Add."}]
-    found = as_jsonl(run, per="case", where="prompt = 'Add.' AND test_index = 1", columns=["input", "prompt"])
-    assert found == [{"input": "3\n", "prompt": "Add."}]
+    found = as_jsonl(run, per="case", where="prompt = 'Add.' AND test_index = 1", columns=["test_index", "prompt"])
+    assert found == [{"test_index": 1, "prompt": "Add."}]
 
 
 def test_an_unknown_file_extension_is_refused_and_an_unknown_column_names_the_nearest(tmp_path: Path) -> None:
